@@ -1,0 +1,71 @@
+# Every verb makes what it needs; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Groups of pyproject.toml's [dependency-groups] are installed once each; a stamp remembers it.
+STAMPS := $(VENV)/.stamps
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint fmt wheel clean build
+
+help: ## list the verbs
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
+
+demo: build $(STAMPS)/cli ## build, then read live streams of the three providers from a server on loopback
+	$(BIN)/ssewire demo
+
+test: build $(STAMPS)/test $(STAMPS)/cli ## build, then run every test, Rust and Python
+	cargo test --workspace --locked
+	$(BIN)/python -m pytest
+
+bench: build $(STAMPS)/bench ## measure against the other parsers and the floor; ends with a table of ratios
+	$(BIN)/python -m benches
+
+bench-core: ## measure the Rust core alone (criterion)
+	cargo bench --locked -p ssewire-core
+
+lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## formatters, linters, type checkers, stubs against the binary
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/python -m mypy.stubtest ssewire._core
+
+fmt: $(STAMPS)/lint ## format everything
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+wheel: $(STAMPS)/build ## build a wheel for this Python, and the source distribution, into dist/
+	$(BIN)/maturin build --release --locked --sdist --out dist --interpreter $(BIN)/python
+
+clean: ## remove all that the other verbs made
+	rm -rf $(VENV) target dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -f python/ssewire/_core*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Compiled into python/ssewire in place; cargo itself knows whether anything has changed.
+build: $(STAMPS)/build
+	@cargo --version >/dev/null 2>&1 || { echo "Rust is missing: install it with rustup (https://rustup.rs), then run make again." >&2; exit 1; }
+	@$(PYTHON) tools/check_rust.py
+	$(BIN)/maturin develop --release --locked --quiet
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "Python is missing: install Python 3.11 or later, or name one: make PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This Python is too old ($$($(PYTHON) --version)): install 3.11 or later, or name one: make PYTHON=python3.13" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(STAMPS)/build: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet "maturin>=1.14,<2" "msgspec>=0.20"
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/test $(STAMPS)/bench $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --group $*
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/cli: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $$($(PYTHON) -c 'import tomllib; print(*(repr(r) for r in tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["cli"]))' | tr -d "'")
+	@mkdir -p $(STAMPS) && touch $@
