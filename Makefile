@@ -49,7 +49,7 @@ clean: ## remove all that the other verbs made
 # Compiled into python/ssewire in place; cargo itself knows whether anything has changed.
 build: $(STAMPS)/build
 	@cargo --version >/dev/null 2>&1 || { echo "Rust is missing: install it with rustup (https://rustup.rs), then run make again." >&2; exit 1; }
-	@$(PYTHON) tools/check_rust.py
+	@$(BIN)/python -c 'import sys; v = sys.argv[1].split()[1]; n = tuple(map(int, v.split("-")[0].split("."))); sys.exit(n < (1, 86, 0) and f"Rust {v} is too old: run \x60rustup update stable\x60 (1.86 or later), then run make again.")' "$$(rustc --version)"
 	$(BIN)/maturin develop --release --locked --quiet
 
 $(BIN)/python:
@@ -66,6 +66,7 @@ $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(B
 	$(BIN)/python -m pip install --quiet --group $*
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/cli: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet $$($(PYTHON) -c 'import tomllib; print(*(repr(r) for r in tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["cli"]))' | tr -d "'")
+# The extra's packages, read from the metadata of the package that `build` has just installed.
+$(STAMPS)/cli: pyproject.toml | build
+	$(BIN)/python -m pip install --quiet "ssewire[cli]"
 	@mkdir -p $(STAMPS) && touch $@

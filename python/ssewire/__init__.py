@@ -1,0 +1,54 @@
+"""Server-Sent Events and OpenAI-compatible chat-completion streams out of the bytes of any HTTP client."""
+
+from ._core import IgnoredLine, ServerSentEvent, __version__
+from .decode import DEFAULT_MAX_EVENT_SIZE, ChunkDecoder, SSEDecoder
+from .errors import (
+    APIError,
+    DecodeError,
+    EventTooLargeError,
+    IncompleteStreamError,
+    NotAStreamError,
+    SSEWireError,
+    StreamIdleError,
+)
+from .events import AsyncEventStream, EventStream
+from .models import (
+    ChatCompletionChunk,
+    ChoiceDelta,
+    ChoiceDeltaToolCall,
+    ChoiceDeltaToolCallFunction,
+    ChunkChoice,
+    CompletionUsage,
+)
+from .provider import CENTML, CHUTES, NSCALE, Provider
+from .stream import AsyncChatStream, ChatStream
+
+__all__ = [
+    "CENTML",
+    "CHUTES",
+    "DEFAULT_MAX_EVENT_SIZE",
+    "NSCALE",
+    "APIError",
+    "AsyncChatStream",
+    "AsyncEventStream",
+    "ChatCompletionChunk",
+    "ChatStream",
+    "ChoiceDelta",
+    "ChoiceDeltaToolCall",
+    "ChoiceDeltaToolCallFunction",
+    "ChunkChoice",
+    "ChunkDecoder",
+    "CompletionUsage",
+    "DecodeError",
+    "EventStream",
+    "EventTooLargeError",
+    "IgnoredLine",
+    "IncompleteStreamError",
+    "NotAStreamError",
+    "Provider",
+    "SSEDecoder",
+    "SSEWireError",
+    "ServerSentEvent",
+    "StreamIdleError",
+    "__version__",
+]

@@ -1,0 +1,127 @@
+"""Every exception that ssewire itself raises. Errors of the HTTP client pass through untouched.
+
+All of them are `SSEWireError`, and all of them pickle, with every attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# So much of a payload or body is quoted in a message; the attribute has all of it.
+_QUOTED = 120
+
+
+def _quote(data: bytes) -> str:
+    text = data[:_QUOTED].decode("utf-8", "replace")
+    return repr(text) + ("…" if len(data) > _QUOTED else "")
+
+
+class SSEWireError(Exception):
+    """Parent of all errors of this package; itself raised for wrong use, such as reading a closed stream."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by class, message and attributes, whatever the signature of `__init__` is."""
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(cls: type[SSEWireError], args: tuple[object, ...], attributes: dict[str, object]) -> SSEWireError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
+
+
+class _ResponseError(SSEWireError):
+    """An error that may concern the response as a whole."""
+
+    status: int | None
+    """Status code of the response; None where the source has none."""
+    headers: Mapping[str, str]
+    """Headers of the response, names in lower case; empty where the source has none."""
+
+
+class NotAStreamError(_ResponseError):
+    """The body is no event stream: HTML, one JSON document, compressed bytes, nothing; or the status is no success."""
+
+    def __init__(
+        self, reason: str, *, status: int | None = None, headers: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> None:
+        where = f" (status {status})" if status is not None else ""
+        quoted = f"; it begins with {_quote(body)}" if body else ""
+        super().__init__(f"{reason}{where}{quoted}")
+        self.reason = reason
+        self.status = status
+        self.headers = dict(headers or {})
+        self.body = body
+        """The first bytes of the body."""
+
+
+class APIError(_ResponseError):
+    """An error that the server sent: inside the stream, or as the body of a response that is no success."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        type: str | None = None,
+        code: str | int | None = None,
+        param: str | None = None,
+        body: Any = None,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        about = [f"{name} {value}" for name, value in (("status", status), ("type", type), ("code", code)) if value]
+        super().__init__(f"{message} ({', '.join(about)})" if about else message)
+        self.message = message
+        """The server's sentence."""
+        self.type = type
+        self.code = code
+        """As sent: a number or a text."""
+        self.param = param
+        self.body = body
+        """The whole object that was sent, decoded; what was no JSON is here as text."""
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+class DecodeError(SSEWireError):
+    """One event whose payload is no chunk. It concerns this event alone: iterating again goes on behind it."""
+
+    def __init__(self, reason: str, *, payload: bytes, event_number: int, offset: int) -> None:
+        super().__init__(f"event {event_number} at byte {offset} cannot be decoded: {reason}; payload {_quote(payload)}")
+        self.reason = reason
+        """What the decoder said, with the path inside the payload where it has one."""
+        self.payload = payload
+        self.event_number = event_number
+        """Counted from 1 at the start of the stream."""
+        self.offset = offset
+        """Where the event's data begins, in bytes from the start of the stream."""
+
+
+class IncompleteStreamError(SSEWireError):
+    """The body ended, but the answer did not: no sentinel came, and some choice has no finish reason."""
+
+    def __init__(self, reason: str, *, tail: bytes = b"", completion: Any = None) -> None:
+        super().__init__(f"{reason}; the last bytes are {_quote(tail)}" if tail else reason)
+        self.reason = reason
+        self.tail = tail
+        """The payload that the end of the body cut, where there is one."""
+        self.completion = completion
+        """What was merged so far, where the stream accumulates."""
+
+
+class EventTooLargeError(SSEWireError):
+    """An event outgrew `max_event_size`. What came before it was delivered."""
+
+    def __init__(self, limit: int, offset: int) -> None:
+        super().__init__(
+            f"an event is larger than max_event_size={limit} bytes (in the line at byte {offset} of the stream); "
+            "raise max_event_size if such events are meant to come"
+        )
+        self.limit = limit
+        self.offset = offset
+
+
+class StreamIdleError(SSEWireError):
+    """No event came for longer than the limit that the caller set."""

@@ -1,0 +1,137 @@
+"""`EventStream` and `AsyncEventStream`: plain Server-Sent Events over the body of any HTTP client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from types import TracebackType
+from typing import Any, Self
+
+from . import _core
+from .decode import DEFAULT_MAX_EVENT_SIZE
+from .errors import NotAStreamError
+from .pull import AsyncPull, pull_from
+from .source import Source, open_async, open_sync
+from .state import State, StreamState
+
+
+class EventFollower(StreamState):
+    """The state of one stream of events."""
+
+    def unusual(self, kind: str, error: BaseException | None) -> BaseException | None:
+        """Called by the compiled decoder when a stream that it pulls is over; gives an exception to raise instead."""
+        if kind == "failed" and error is not None:
+            return self.failed(error)
+        self.end("finished" if kind == "end" else "error")
+        return None
+
+    def refusal(self, body: bytes) -> NotAStreamError:
+        """The error for a status that is no success."""
+        self.end("error")
+        source = self.source
+        return NotAStreamError(
+            "the server refused the request",
+            status=source.status if source else None,
+            headers=source.headers if source else None,
+            body=body,
+        )
+
+
+class _Events:
+    """What both kinds of event stream have in common."""
+
+    def __init__(self, source: Source[Any], *, max_event_size: int, ignored_lines: bool) -> None:
+        self._follower = EventFollower(source)
+        self._decoder = _core.SSEDecoder(
+            max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
+        )
+
+    @property
+    def state(self) -> State:
+        """`open`; `finished` (the body has ended); `incomplete` (reading it failed); `error`; `closed` (by the reader)."""
+        return self._follower.state
+
+    @property
+    def last_event_id(self) -> str:
+        """The last event id that the stream has sent; "" when it has sent none."""
+        return self._decoder.last_event_id
+
+    @property
+    def retry(self) -> int | None:
+        """The reconnection time that the stream has sent last, in milliseconds."""
+        return self._decoder.retry
+
+
+class EventStream(_Events):
+    """Iterate over the events of a stream, after the HTML standard, section 9.2.
+
+        for event in EventStream(response):
+            print(event.event, event.data)
+
+    `source` is whatever `ChatStream` takes. An event that the end of the body cuts is dropped, as the standard says. With
+    `ignored_lines=True` comments and lines of unknown fields come too, as `IgnoredLine`. Raises NotAStreamError where
+    the status is no success, EventTooLargeError; errors of the HTTP client pass through.
+    """
+
+    def __init__(
+        self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
+    ) -> None:
+        opened = open_sync(source)
+        super().__init__(opened, max_event_size=max_event_size, ignored_lines=ignored_lines)
+        pull_from(self._decoder, opened, self._follower.refusal)
+
+    def __iter__(self) -> Iterator[_core.ServerSentEvent]:
+        """Give the events; a further iterator goes on where the last one stopped."""
+        return self._decoder
+
+    def __next__(self) -> _core.ServerSentEvent:
+        """Give the next event."""
+        return next(self._decoder)
+
+    def close(self) -> None:
+        """Close the response and end the stream; from any thread, without waiting for one that is reading."""
+        self._follower.close()
+        if self._follower.state == "closed":
+            self._decoder.close()
+
+    def __enter__(self) -> Self:
+        """Close the stream when the block is left."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the stream."""
+        self.close()
+
+
+class AsyncEventStream(_Events):
+    """Iterate asynchronously over the events of a stream; the same as `EventStream`, for asynchronous sources."""
+
+    def __init__(
+        self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
+    ) -> None:
+        opened = open_async(source)
+        super().__init__(opened, max_event_size=max_event_size, ignored_lines=ignored_lines)
+        self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.refusal)
+
+    def __aiter__(self) -> AsyncIterator[_core.ServerSentEvent]:
+        """Give the events; a further iterator goes on where the last one stopped."""
+        return self
+
+    async def __anext__(self) -> _core.ServerSentEvent:
+        """Give the next event."""
+        return await self._pull.next(self._decoder)
+
+    async def aclose(self) -> None:
+        """Close the response and end the stream; from any task."""
+        await self._pull.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Close the stream when the block is left."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the stream."""
+        await self.aclose()

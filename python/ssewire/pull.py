@@ -1,0 +1,140 @@
+"""How a decoder gets its reads: a synchronous one asks the source itself, an asynchronous one is fed by `AsyncPull`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from .errors import SSEWireError
+from .source import Source
+from .state import StreamState
+
+T = TypeVar("T")
+
+# So much of the body of a refused request is read, to say in the error what the server said.
+_REFUSAL_SIZE: Final = 65_536
+
+_NOTHING: Final[Any] = object()
+
+_Refusal = Callable[[bytes], Exception]
+
+
+class Decoder(Protocol):
+    """What the compiled decoders have in common."""
+
+    @property
+    def over(self) -> bool: ...  # noqa: D102
+    def feed(self, data: Any) -> object: ...  # noqa: D102
+    def finish(self) -> object: ...  # noqa: D102
+    def close(self) -> None: ...  # noqa: D102
+    def pull_from(self, source: Iterator[Any]) -> None: ...  # noqa: D102
+
+
+def pull_from(decoder: Decoder, source: Source[Iterator[Any]], refusal: _Refusal) -> None:
+    """Let `decoder` ask `source` for its reads; the first read raises where the status is no success."""
+    decoder.pull_from(source.reads if source.ok else _refused(source.reads, refusal))
+
+
+def _refused(reads: Iterator[Any], refusal: _Refusal) -> Iterator[Any]:
+    body = bytearray()
+    for read in reads:
+        body += read
+        if len(body) >= _REFUSAL_SIZE:
+            break
+    raise refusal(bytes(body[:_REFUSAL_SIZE]))
+    yield
+
+
+async def _arefused(reads: AsyncIterator[Any], refusal: _Refusal) -> AsyncIterator[Any]:
+    body = bytearray()
+    async for read in reads:
+        body += read
+        if len(body) >= _REFUSAL_SIZE:
+            break
+    raise refusal(bytes(body[:_REFUSAL_SIZE]))
+    yield
+
+
+class AsyncPull:
+    """Awaits the reads of a source and feeds them to a decoder.
+
+    Between two steps nothing is held: no task, no lock, no context, so the stream may be closed from any task.
+    """
+
+    def __init__(
+        self, decoder: Decoder, source: Source[AsyncIterator[Any]], state: StreamState, refusal: _Refusal
+    ) -> None:
+        self._decoder = decoder
+        self._source = source
+        self._reads = source.reads if source.ok else _arefused(source.reads, refusal)
+        self._state = state
+        self._reading = False
+        self._over = False
+
+    async def next(self, view: Iterator[T]) -> T:
+        """Give the next item of `view`, an iterator over the decoder; StopAsyncIteration at the end of the stream."""
+        while True:
+            try:
+                item: T = next(view, _NOTHING)
+            except BaseException:
+                if self._decoder.over:
+                    await self._source.arelease()
+                raise
+            if item is not _NOTHING:
+                return item
+            if self._over or self._decoder.over:
+                await self._source.arelease()
+                raise StopAsyncIteration
+            await self._read()
+
+    def over(self, view: Iterator[T]) -> AsyncView[T]:
+        """Iterate over another view of the decoder."""
+        return AsyncView(self, view)
+
+    async def _read(self) -> None:
+        if self._reading:
+            raise SSEWireError("this stream is being read already: a stream belongs to one task at a time")
+        self._reading = True
+        try:
+            read = await anext(self._reads)
+        except StopAsyncIteration:
+            self._decoder.finish()
+            return
+        except BaseException as error:
+            await self._fail(error)
+            raise
+        finally:
+            self._reading = False
+        self._decoder.feed(read)
+
+    async def _fail(self, error: BaseException) -> None:
+        self._over = True
+        instead = self._state.failed(error)
+        if self._state.state == "closed":
+            self._decoder.close()
+        await self._source.arelease(reading=True)
+        if instead is not None:
+            raise instead from error
+
+    async def aclose(self) -> None:
+        """End the stream from any task; one that is reading it is not waited for."""
+        self._state.close()
+        if self._state.state == "closed":
+            self._decoder.close()
+        await self._source.arelease(reading=self._reading)
+
+
+class AsyncView(Generic[T]):
+    """One way to iterate over the decoder of an asynchronous stream."""
+
+    def __init__(self, pull: AsyncPull, view: Iterator[T]) -> None:
+        self._pull = pull
+        self._view = view
+
+    def __aiter__(self) -> AsyncView[T]:
+        """Give the items; a further iterator goes on where the last one stopped."""
+        return self
+
+    async def __anext__(self) -> T:
+        """Give the next item."""
+        return await self._pull.next(self._view)

@@ -1,0 +1,60 @@
+"""How one stream stands, and the response it holds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, TypeAlias
+
+from .errors import APIError, NotAStreamError, SSEWireError
+from .source import Source
+
+State: TypeAlias = Literal["open", "done", "finished", "incomplete", "error", "closed"]
+"""`open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than one chunk
+has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed); `error` (the server
+sent an error, or something that is no stream); `closed` (by the reader, or by a cancelled read)."""
+
+
+class StreamState:
+    """The state of one stream, which outlives the stream object: an iterator over the stream holds it too.
+
+    So the response of `for chunk in ChatStream(response)` is not closed before the loop is done, although nobody holds
+    the stream itself.
+    """
+
+    def __init__(self, source: Source[Any] | None = None) -> None:
+        self.state: State = "open"
+        self.source = source
+
+    def end(self, state: State) -> None:
+        """The stream is over: let go of the response at once. The first state that is not `open` stays."""
+        if self.state == "open":
+            self.state = state
+        if self.source is not None:
+            self.source.release()
+
+    def close(self) -> None:
+        """The reader leaves; a stream that has ended keeps its state."""
+        self.end("closed")
+
+    def failed(self, error: BaseException) -> SSEWireError | None:
+        """Reading the source raised. The exception passes through, unless one is given that says more."""
+        if self.state == "closed":
+            return SSEWireError("the stream was closed while it was being read")
+        if isinstance(error, (APIError, NotAStreamError)):
+            self.end("error")
+        else:
+            # What a client raises leaves the answer incomplete; a cancelled read must never look like an end.
+            self.end("incomplete" if isinstance(error, Exception) else "closed")
+        return None
+
+    def __del__(self) -> None:
+        """An abandoned response is closed where that needs no event loop, and told of."""
+        source = getattr(self, "source", None)
+        if source is not None and source.held:
+            warnings.warn(
+                f"a stream over {source.name} was dropped before its end: use it in a with block, or close it",
+                ResourceWarning,
+                stacklevel=2,
+                source=self,
+            )
+            source.abandon()

@@ -1,0 +1,302 @@
+//! What a chat stream makes of the events in its reads.
+//!
+//! The common event, an unnamed one whose data is a JSON object that says nothing of an error, goes from the read
+//! through the decoder to the user here. Everything else goes to one Python method,
+//!
+//! `unusual(kind, payload, detail, number, offset) -> (items, over) | None`
+//!
+//! | kind | payload | detail |
+//! |---|---|---|
+//! | `"named"` | the data of an event with a name | the name |
+//! | `"suspect"` | data in which `"error"` occurs, as a key or a value | None |
+//! | `"refused"` | data that the decoder refused | the exception, and whether the end of the body cut it |
+//! | `"line"` | a line that is no field | whether it stands inside an event |
+//! | `"done"` | the sentinel | None |
+//! | `"too_large"` | None | the exception |
+//! | `"end"` | the start of a body without any event, else None | whether the answer is whole |
+//! | `"failed"` | None | the exception that reading the source raised |
+//!
+//! `number` is the event's, counted from 1, `offset` its place in the stream in bytes. `items` are handed out in
+//! order: a pair of payload and chunk, or an exception, which is raised in its place. `over` ends the stream.
+
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use memchr::memmem::Finder;
+use pyo3::exceptions::{PyBaseException, PyException};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit, intern};
+use ssewire_core::is_done;
+
+use crate::errors::event_too_large;
+use crate::follow::{Follow, Told, count};
+use crate::reads::{Found, Reads};
+
+/// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
+static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"error\""));
+
+/// What an iteration gives for each chunk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    Chunk,
+    Payload,
+    Pair,
+    Text,
+}
+
+pub(crate) struct Chat {
+    pub(crate) reads: Reads,
+    pub(crate) follow: Follow,
+    decode: Option<Py<PyAny>>,
+    unusual: Option<Py<PyAny>>,
+    /// Whether chunks are of the built-in type, so that their text can be taken here.
+    built_in: bool,
+    waiting: VecDeque<Py<PyAny>>,
+    over: bool,
+}
+
+/// What the state shows outside, without being entered.
+pub(crate) struct Outside<'a> {
+    pub(crate) told: &'a Told,
+    pub(crate) closed: &'a AtomicBool,
+    pub(crate) done: &'a AtomicBool,
+}
+
+impl Chat {
+    pub(crate) fn new(reads: Reads, decode: Py<PyAny>, unusual: Py<PyAny>, facts: Option<Py<PyAny>>) -> Self {
+        let built_in = facts.is_none();
+        Self {
+            reads,
+            follow: Follow::new(facts),
+            decode: Some(decode),
+            unusual: Some(unusual),
+            built_in,
+            waiting: VecDeque::new(),
+            over: false,
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.reads.reset();
+        self.follow.reset();
+        self.waiting.clear();
+        self.over = false;
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over && self.waiting.is_empty()
+    }
+
+    /// Nothing more comes: let go of the source and of what was read.
+    pub(crate) fn stop(&mut self) {
+        self.over = true;
+        self.reads.stop();
+    }
+
+    pub(crate) fn next(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
+        loop {
+            let given = if let Some(item) = self.waiting.pop_front() {
+                self.hand_out(item.into_bound(py), want, outside)?
+            } else if self.over {
+                return Ok(None);
+            } else {
+                match self.reads.find(py) {
+                    Ok(Found::NeedMore) => return Ok(None),
+                    Ok(found) => self.take(py, found, want, outside)?,
+                    Err(error) => return Err(self.failed(py, error, outside)),
+                }
+            };
+            if given.is_some() {
+                return Ok(given);
+            }
+        }
+    }
+
+    /// Take what was found; gives what is to be handed out, or nothing yet.
+    #[inline]
+    fn take(
+        &mut self,
+        py: Python<'_>,
+        found: Found,
+        want: Want,
+        outside: &Outside<'_>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let Found::Event { data, named, offset, .. } = found else {
+            self.take_other(py, found, outside)?;
+            return Ok(None);
+        };
+        let number = count(&outside.told.events);
+        if !self.reads.framer().last_event_id().is_empty() {
+            outside.told.set_last_event_id(self.reads.framer().last_event_id());
+        }
+        let data = self.reads.data(py, data);
+        if named {
+            let name = PyString::new(py, &String::from_utf8_lossy(self.reads.framer().name()));
+            let payload = PyBytes::new(py, data);
+            self.unusual(py, "named", Some(payload), name, number, offset)?;
+            return Ok(None);
+        }
+        if data.first() != Some(&b'{') {
+            if data.trim_ascii().is_empty() {
+                return Ok(None);
+            }
+            if is_done(data) {
+                let payload = PyBytes::new(py, data);
+                self.stop();
+                outside.done.store(true, Ordering::Release);
+                self.unusual(py, "done", Some(payload), py.None(), number, offset)?;
+                return Ok(None);
+            }
+        }
+        let suspect = ERROR.find(data).is_some();
+        let payload = PyBytes::new(py, data);
+        if suspect {
+            self.unusual(py, "suspect", Some(payload), py.None(), number, offset)?;
+            return Ok(None);
+        }
+        if want == Want::Payload {
+            return Ok(Some(payload.into_any().unbind()));
+        }
+        let Some(decode) = &self.decode else { return Ok(None) };
+        match decode.bind(py).call1((&payload,)) {
+            Ok(chunk) => self.give(payload, chunk, want, outside),
+            Err(error) if error.is_instance_of::<PyException>(py) => {
+                let detail = (error.value(py), self.reads.ended());
+                self.unusual(py, "refused", Some(payload), detail, number, offset)?;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Take what is no event.
+    fn take_other(&mut self, py: Python<'_>, found: Found, outside: &Outside<'_>) -> PyResult<()> {
+        let events = outside.told.events.load(Ordering::Relaxed);
+        match found {
+            Found::Ignored { line, comment: false, in_event, offset } => {
+                let line = PyBytes::new(py, self.reads.bytes(py, line, self.reads.framer().line()));
+                self.unusual(py, "line", Some(line), in_event, events, offset)
+            }
+            Found::TooLarge(found) => {
+                let error = event_too_large(py, found);
+                self.unusual(py, "too_large", None, error.value(py), events + 1, found.offset)
+            }
+            Found::End => {
+                let head = (events == 0).then(|| PyBytes::new(py, self.reads.head()));
+                let offset = self.reads.framer().offset();
+                let finished = self.follow.finished(py, outside.told)?;
+                self.stop();
+                self.unusual(py, "end", head, finished, events, offset)
+            }
+            Found::Ignored { .. } | Found::Event { .. } | Found::NeedMore => Ok(()),
+        }
+    }
+
+    /// Reading the source raised; the exception passes through as it is, unless `unusual` puts another in its place.
+    fn failed(&mut self, py: Python<'_>, error: PyErr, outside: &Outside<'_>) -> PyErr {
+        if !self.reads.is_pulling() {
+            return error;
+        }
+        self.stop();
+        if !error.is_instance_of::<PyException>(py) {
+            outside.closed.store(true, Ordering::Release);
+        }
+        let events = outside.told.events.load(Ordering::Relaxed);
+        let offset = self.reads.framer().offset();
+        match self.unusual(py, "failed", None, error.value(py), events, offset) {
+            Err(other) => other,
+            Ok(()) => match self.waiting.pop_front().map(|item| item.into_bound(py)) {
+                Some(item) if item.is_instance_of::<PyBaseException>() => PyErr::from_value(item),
+                _ => error,
+            },
+        }
+    }
+
+    fn unusual<'py>(
+        &mut self,
+        py: Python<'py>,
+        kind: &str,
+        payload: Option<Bound<'py, PyBytes>>,
+        detail: impl IntoPyObject<'py>,
+        number: u64,
+        offset: u64,
+    ) -> PyResult<()> {
+        let Some(unusual) = &self.unusual else { return Ok(()) };
+        let detail = detail.into_bound_py_any(py)?;
+        let outcome = unusual.bind(py).call1((kind, payload, detail, number, offset))?;
+        if !outcome.is_none() {
+            let (items, over) = outcome.extract::<(Bound<'_, PyList>, bool)>()?;
+            self.waiting.extend(items.iter().map(Bound::unbind));
+            if over {
+                self.stop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Hand an item of `unusual` out.
+    fn hand_out(&mut self, item: Bound<'_, PyAny>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if item.is_instance_of::<PyBaseException>() {
+            return Err(PyErr::from_value(item));
+        }
+        let pair = item.cast_into::<PyTuple>()?;
+        let payload = pair.get_item(0)?.cast_into::<PyBytes>()?;
+        self.give(payload, pair.get_item(1)?, want, outside)
+    }
+
+    /// A chunk is complete: follow it, and give what is wanted of it, if it has that.
+    #[inline]
+    fn give(
+        &mut self,
+        payload: Bound<'_, PyBytes>,
+        chunk: Bound<'_, PyAny>,
+        want: Want,
+        outside: &Outside<'_>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let py = payload.py();
+        self.follow.chunk(&chunk, outside.told)?;
+        Ok(match want {
+            Want::Chunk => Some(chunk.unbind()),
+            Want::Payload => Some(payload.into_any().unbind()),
+            Want::Pair => Some((payload, chunk).into_py_any(py)?),
+            Want::Text => self.text(&chunk)?,
+        })
+    }
+
+    /// The text of a chunk, where it has any.
+    fn text(&self, chunk: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let py = chunk.py();
+        if self.built_in {
+            let choices = chunk.getattr(intern!(py, "choices"))?.cast_into::<PyList>()?;
+            if choices.len() == 1 {
+                let content = choices.get_item(0)?.getattr(intern!(py, "delta"))?.getattr(intern!(py, "content"))?;
+                if content.is_none() {
+                    return Ok(None);
+                }
+                if let Ok(content) = content.cast_into_exact::<PyString>() {
+                    return Ok(content.is_truthy()?.then(|| content.into_any().unbind()));
+                }
+            }
+        }
+        let text = chunk.getattr(intern!(py, "text"))?;
+        Ok(text.is_truthy()?.then(|| text.unbind()))
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.reads.traverse(visit)?;
+        self.follow.traverse(visit)?;
+        visit.call(&self.decode)?;
+        visit.call(&self.unusual)?;
+        self.waiting.iter().try_for_each(|item| visit.call(item))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.stop();
+        self.follow.clear();
+        self.decode = None;
+        self.unusual = None;
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,183 @@
+//! `ChunkDecoder`: reads in, chunks out; pushed with `feed`, or pulled from a source.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyString};
+use pyo3::{PyTraverseError, PyVisit};
+use ssewire_core::Framer;
+
+use crate::buffer::to_bytes;
+use crate::chat::{Chat, Outside, Want};
+use crate::errors::{closed, enter, guarded};
+use crate::follow::Told;
+use crate::reads::Reads;
+
+const CLASS: &str = "ChunkDecoder";
+
+#[pyclass(frozen, subclass, generic, module = "ssewire._core", weakref)]
+pub(crate) struct ChunkDecoder {
+    closed: AtomicBool,
+    done: AtomicBool,
+    told: Told,
+    state: Mutex<Chat>,
+}
+
+#[pymethods]
+impl ChunkDecoder {
+    #[new]
+    #[pyo3(signature = (decode, unusual, *, facts = None, max_event_size))]
+    fn py_new(
+        py: Python<'_>,
+        decode: Py<PyAny>,
+        unusual: Py<PyAny>,
+        facts: Option<Py<PyAny>>,
+        max_event_size: usize,
+    ) -> Self {
+        let reads = Reads::new(Framer::new(max_event_size).show_ignored(true), true);
+        Self {
+            closed: AtomicBool::new(false),
+            done: AtomicBool::new(false),
+            told: Told::new(py),
+            state: Mutex::new(Chat::new(reads, decode, unusual, facts)),
+        }
+    }
+
+    fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        let data = to_bytes(data)?;
+        slf.get().enter(slf.py())?.reads.feed(data);
+        Ok(slf)
+    }
+
+    fn finish(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().enter(slf.py())?.reads.finish(slf.py());
+        Ok(slf)
+    }
+
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.enter(py)?.reset();
+        self.done.store(false, Ordering::Release);
+        self.told.reset(py);
+        Ok(())
+    }
+
+    fn pull_from(&self, source: &Bound<'_, PyIterator>) -> PyResult<()> {
+        self.enter(source.py())?.reads.pull_from(source.clone().unbind());
+        Ok(())
+    }
+
+    /// May come from any thread, and waits for none.
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        if let Ok(mut state) = self.state.try_lock() {
+            state.stop();
+        }
+    }
+
+    fn payloads(slf: Py<Self>) -> ChunkView {
+        ChunkView { decoder: slf, want: Want::Payload }
+    }
+
+    fn pairs(slf: Py<Self>) -> ChunkView {
+        ChunkView { decoder: slf, want: Want::Pair }
+    }
+
+    fn texts(slf: Py<Self>) -> ChunkView {
+        ChunkView { decoder: slf, want: Want::Text }
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.next(py, Want::Chunk)
+    }
+
+    #[getter]
+    fn done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Whether the stream has ended, and nothing more will come.
+    #[getter]
+    fn over(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.is_over())
+    }
+
+    #[getter]
+    fn usage(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.told.usage(py)
+    }
+
+    #[getter]
+    fn finish_reasons<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self.told.finish_reasons(py) {
+            Some(reasons) => reasons.bind(py).copy(),
+            None => Ok(PyDict::new(py)),
+        }
+    }
+
+    #[getter]
+    fn last_event_id<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        PyString::new(py, &String::from_utf8_lossy(&self.told.last_event_id()))
+    }
+
+    #[getter]
+    fn events(&self) -> u64 {
+        self.told.events.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn chunks(&self) -> u64 {
+        self.told.chunks.load(Ordering::Relaxed)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.told.traverse(&visit)?;
+        self.state.try_lock().map_or(Ok(()), |state| state.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.clear();
+        }
+    }
+}
+
+impl ChunkDecoder {
+    fn enter<'a>(&'a self, py: Python<'_>) -> PyResult<MutexGuard<'a, Chat>> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(closed(py));
+        }
+        enter(py, &self.state, CLASS)
+    }
+
+    fn next(&self, py: Python<'_>, want: Want) -> PyResult<Option<Py<PyAny>>> {
+        let outside = Outside { told: &self.told, closed: &self.closed, done: &self.done };
+        guarded(py, || self.enter(py)?.next(py, want, &outside))
+    }
+}
+
+/// Another way to iterate over the same decoder.
+#[pyclass(frozen, module = "ssewire._core")]
+pub(crate) struct ChunkView {
+    decoder: Py<ChunkDecoder>,
+    want: Want,
+}
+
+#[pymethods]
+impl ChunkView {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.decoder.get().next(py, self.want)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.decoder)
+    }
+}

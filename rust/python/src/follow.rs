@@ -1,0 +1,214 @@
+//! What a chat stream has told so far: usage, finish reasons, which choices were seen.
+//!
+//! Each chunk is looked at once, as it is handed out. Chunks of the built-in type are read by attribute here; for any
+//! other type a Python function names the facts.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
+
+/// So many choices are remembered; a stream that numbers more is told from its first ones. (Early TGI counts tokens in
+/// the index, so a long answer has thousands; a hostile stream has no end of them.)
+const MOST_CHOICES: usize = 65_536;
+
+/// What may be read at any time, from any thread.
+pub(crate) struct Told {
+    pub(crate) events: AtomicU64,
+    pub(crate) chunks: AtomicU64,
+    usage: Mutex<Option<Py<PyAny>>>,
+    finish_reasons: Mutex<Py<PyDict>>,
+    last_event_id: Mutex<Vec<u8>>,
+}
+
+impl Told {
+    pub(crate) fn new(py: Python<'_>) -> Self {
+        Self {
+            events: AtomicU64::new(0),
+            chunks: AtomicU64::new(0),
+            usage: Mutex::new(None),
+            finish_reasons: Mutex::new(PyDict::new(py).unbind()),
+            last_event_id: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn usage(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.usage.lock().ok()?.as_ref().map(|usage| usage.clone_ref(py))
+    }
+
+    pub(crate) fn finish_reasons(&self, py: Python<'_>) -> Option<Py<PyDict>> {
+        self.finish_reasons.lock().ok().map(|reasons| reasons.clone_ref(py))
+    }
+
+    pub(crate) fn last_event_id(&self) -> Vec<u8> {
+        self.last_event_id.lock().map(|id| id.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn set_last_event_id(&self, id: &[u8]) {
+        if let Ok(mut last) = self.last_event_id.lock() {
+            if *last != id {
+                *last = id.to_vec();
+            }
+        }
+    }
+
+    fn set_usage(&self, usage: Bound<'_, PyAny>) {
+        let earlier = self.usage.lock().ok().and_then(|mut last| last.replace(usage.unbind()));
+        // Dropped here, where no lock is held: it may run code of the user's.
+        drop(earlier);
+    }
+
+    pub(crate) fn reset(&self, py: Python<'_>) {
+        self.events.store(0, Ordering::Relaxed);
+        self.chunks.store(0, Ordering::Relaxed);
+        let usage = self.usage.lock().ok().and_then(|mut last| last.take());
+        let reasons = PyDict::new(py).unbind();
+        let reasons = self.finish_reasons.lock().map(|mut last| std::mem::replace(&mut *last, reasons));
+        self.set_last_event_id(b"");
+        drop((usage, reasons));
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Ok(usage) = self.usage.try_lock() {
+            visit.call(&*usage)?;
+        }
+        if let Ok(reasons) = self.finish_reasons.try_lock() {
+            visit.call(&*reasons)?;
+        }
+        Ok(())
+    }
+}
+
+/// Add one to a counter that only one thread writes.
+pub(crate) fn count(counter: &AtomicU64) -> u64 {
+    let number = counter.load(Ordering::Relaxed) + 1;
+    counter.store(number, Ordering::Relaxed);
+    number
+}
+
+pub(crate) struct Follow {
+    /// For chunks of a type that is not the built-in one: `facts(chunk)` gives `(usage, [(index, finish_reason)])`.
+    facts: Option<Py<PyAny>>,
+    /// A choice that was seen in more than one chunk, the last one looked at: most often the only one there is.
+    repeated: Option<i64>,
+    /// The chunk in which each choice was seen first; 0 when it was seen in another one too.
+    first_seen: HashMap<i64, u64>,
+}
+
+impl Follow {
+    pub(crate) fn new(facts: Option<Py<PyAny>>) -> Self {
+        Self { facts, repeated: None, first_seen: HashMap::new() }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.repeated = None;
+        self.first_seen = HashMap::new();
+    }
+
+    pub(crate) fn chunk(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
+        let py = chunk.py();
+        let number = count(&told.chunks);
+        if let Some(facts) = &self.facts {
+            let facts = facts.bind(py).call1((chunk,))?;
+            let (usage, choices) = facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
+            self.usage(usage, told)?;
+            for choice in choices.iter() {
+                let choice = choice.cast_into::<PyTuple>()?;
+                self.choice(&choice.get_item(0)?, &choice.get_item(1)?, number, told)?;
+            }
+            return Ok(());
+        }
+        self.usage(chunk.getattr(intern!(py, "usage"))?, told)?;
+        let choices = chunk.getattr(intern!(py, "choices"))?.cast_into::<PyList>()?;
+        for choice in choices.iter() {
+            let index = choice.getattr(intern!(py, "index"))?;
+            let reason = choice.getattr(intern!(py, "finish_reason"))?;
+            self.choice(&index, &reason, number, told)?;
+        }
+        Ok(())
+    }
+
+    /// The last usage sent counts; null or an empty object is none.
+    fn usage(&self, usage: Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
+        if usage.is_none() {
+            return Ok(());
+        }
+        if self.facts.is_none() {
+            let py = usage.py();
+            let counts = [intern!(py, "total_tokens"), intern!(py, "completion_tokens"), intern!(py, "prompt_tokens")];
+            let mut sent = false;
+            for count in counts {
+                sent = sent || !usage.getattr(count)?.is_none();
+            }
+            if !sent {
+                return Ok(());
+            }
+        }
+        told.set_usage(usage);
+        Ok(())
+    }
+
+    fn choice(
+        &mut self,
+        index: &Bound<'_, PyAny>,
+        reason: &Bound<'_, PyAny>,
+        number: u64,
+        told: &Told,
+    ) -> PyResult<()> {
+        // An index that is no number of 64 bits shares one place with all others of its kind.
+        let key = index.extract::<i64>().unwrap_or(i64::MIN);
+        if self.repeated != Some(key) {
+            self.see(key, number);
+        }
+        if !reason.is_none() && reason.is_truthy()? {
+            let reasons = told.finish_reasons(index.py()).map(|reasons| reasons.into_bound(index.py()));
+            let Some(reasons) = reasons else { return Ok(()) };
+            // `stop` says the least: one that comes late does not replace `tool_calls`.
+            if !reason.eq(intern!(index.py(), "stop"))? || !reasons.contains(index)? {
+                reasons.set_item(index, reason)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn see(&mut self, key: i64, number: u64) {
+        let room = self.first_seen.len() < MOST_CHOICES;
+        match self.first_seen.get_mut(&key) {
+            Some(first) if *first != number => {
+                *first = 0;
+                self.repeated = Some(key);
+            }
+            None if room => {
+                self.first_seen.insert(key, number);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// Whether the answer is whole although no sentinel came: every choice that was seen in more than one chunk has a
+    /// finish reason, and at least one has.
+    pub(crate) fn finished(&self, py: Python<'_>, told: &Told) -> PyResult<bool> {
+        let Some(reasons) = told.finish_reasons(py).map(|reasons| reasons.into_bound(py)) else { return Ok(false) };
+        if reasons.is_empty() {
+            return Ok(false);
+        }
+        for (key, first) in &self.first_seen {
+            if *first == 0 && *key != i64::MIN && !reasons.contains(*key)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.facts)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.facts = None;
+    }
+}

@@ -1,0 +1,29 @@
+//! The border: `ssewire._core`, the compiled classes of the Python package.
+//!
+//! Everything here either frames (with `ssewire_core`) or hands on. What to make of an event that is not the common
+//! one is decided by one Python method, see `chat.rs`.
+
+mod buffer;
+mod chat;
+mod chunks;
+mod errors;
+mod event;
+mod events;
+mod follow;
+mod reads;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::chunks::{ChunkDecoder, ChunkView};
+    #[pymodule_export]
+    use crate::event::{IgnoredLine, ServerSentEvent};
+    #[pymodule_export]
+    use crate::events::SSEDecoder;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,270 @@
+//! The reads of one stream, pushed or pulled, and what the framer finds in them.
+//!
+//! A small read is framed step by step, as its events are asked for. A large one is framed ahead without the
+//! interpreter, so that other threads run meanwhile: a bounded batch of places in the read at a time, with a look at
+//! the signals between two slices. Either way nothing is copied, and no list of results grows with the read.
+
+use std::collections::VecDeque;
+
+use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
+use pyo3::types::{PyBytes, PyIterator};
+use ssewire_core::{END_OF_INPUT, Event, Framer, Ignored, Step, TooLarge};
+
+use crate::buffer::to_bytes;
+
+/// From so many bytes left in a read on, framing releases the interpreter. Releasing costs some 60 ns a call.
+/// Measured by `python -m benches.gil`, in `benches/results/gil.json`.
+const DETACH_MIN: usize = 32 * 1024;
+
+/// So many bytes are framed between two looks at the signals: well below a millisecond.
+const SLICE: usize = 1024 * 1024;
+
+/// So many events are framed ahead.
+const AHEAD: usize = 256;
+
+/// Bytes kept of the start of the body until its first event, to say what came instead of a stream.
+const HEAD: usize = 4096;
+
+/// Where some bytes stand.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    /// In the read: start and length.
+    Read(usize, usize),
+    /// In the framer, until it is asked for the next step.
+    Held,
+}
+
+/// A [`Step`] that borrows nothing.
+pub(crate) enum Found {
+    /// All reads are used up, and there is no source to ask for more.
+    NeedMore,
+    /// The body has ended, and so has what it held.
+    End,
+    Event { data: Place, named: bool, retry: Option<u64>, offset: u64 },
+    Ignored { line: Place, comment: bool, in_event: bool, offset: u64 },
+    TooLarge(TooLarge),
+}
+
+pub(crate) struct Reads {
+    framer: Framer,
+    /// At the end of the body its unfinished event is delivered; the standard drops it.
+    deliver_last: bool,
+    source: Option<Py<PyIterator>>,
+    waiting: VecDeque<Py<PyBytes>>,
+    read: Option<Py<PyBytes>>,
+    at: usize,
+    ahead: VecDeque<Found>,
+    ended: bool,
+    head: Vec<u8>,
+    /// No event was seen yet.
+    before_first: bool,
+}
+
+impl Reads {
+    pub(crate) fn new(framer: Framer, deliver_last: bool) -> Self {
+        Self {
+            framer,
+            deliver_last,
+            source: None,
+            waiting: VecDeque::new(),
+            read: None,
+            at: 0,
+            ahead: VecDeque::new(),
+            ended: false,
+            head: Vec::new(),
+            before_first: true,
+        }
+    }
+
+    /// From now on ask this iterator for the reads.
+    pub(crate) fn pull_from(&mut self, source: Py<PyIterator>) {
+        self.source = Some(source);
+    }
+
+    pub(crate) fn is_pulling(&self) -> bool {
+        self.source.is_some()
+    }
+
+    pub(crate) fn feed(&mut self, read: Bound<'_, PyBytes>) {
+        if self.ended {
+            return;
+        }
+        if self.before_first && self.head.len() < HEAD {
+            let data = read.as_bytes();
+            self.head.extend_from_slice(data.get(..HEAD - self.head.len()).unwrap_or(data));
+        }
+        self.queue(read.unbind());
+    }
+
+    fn queue(&mut self, read: Py<PyBytes>) {
+        if self.read.is_none() {
+            self.read = Some(read);
+            self.at = 0;
+        } else {
+            self.waiting.push_back(read);
+        }
+    }
+
+    /// The body has ended.
+    pub(crate) fn finish(&mut self, py: Python<'_>) {
+        if !std::mem::replace(&mut self.ended, true) && self.deliver_last {
+            self.queue(PyBytes::new(py, END_OF_INPUT).unbind());
+        }
+    }
+
+    /// Whether at the end of the body its unfinished event is delivered.
+    pub(crate) fn deliver_last(&mut self, deliver: bool) {
+        self.deliver_last = deliver;
+    }
+
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    pub(crate) fn framer(&self) -> &Framer {
+        &self.framer
+    }
+
+    /// The first bytes of a body that had no event so far.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.framer.reset();
+        self.stop();
+        self.ended = false;
+        self.before_first = true;
+        self.head = Vec::new();
+    }
+
+    /// Let go of the source, and of all that was read but not looked at.
+    pub(crate) fn stop(&mut self) {
+        self.source = None;
+        self.waiting.clear();
+        self.ahead.clear();
+        self.read = None;
+        self.at = 0;
+        self.ended = true;
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.source)
+    }
+
+    /// Look the bytes of a place up. They are there until the next call of [`Reads::find`].
+    pub(crate) fn bytes<'a>(&'a self, py: Python<'_>, place: Place, held: &'a [u8]) -> &'a [u8] {
+        match (place, &self.read) {
+            (Place::Read(start, length), Some(read)) => {
+                read.as_bytes(py).get(start..start + length).unwrap_or_default()
+            }
+            _ => held,
+        }
+    }
+
+    /// The data of an event that was just found.
+    #[inline]
+    pub(crate) fn data<'a>(&'a self, py: Python<'_>, place: Place) -> &'a [u8] {
+        self.bytes(py, place, self.framer.data())
+    }
+
+    #[inline]
+    pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Found> {
+        if let Some(found) = self.ahead.pop_front() {
+            return Ok(found);
+        }
+        loop {
+            let Some(read) = &self.read else {
+                if self.ended {
+                    return Ok(Found::End);
+                }
+                let Some(source) = &self.source else { return Ok(Found::NeedMore) };
+                match source.bind(py).clone().next() {
+                    Some(read) => self.feed(to_bytes(&read?)?),
+                    None => self.finish(py),
+                }
+                continue;
+            };
+            let bytes = read.as_bytes(py);
+            let left = bytes.get(self.at..).unwrap_or_default();
+            if left.len() >= DETACH_MIN {
+                py.check_signals()?;
+                let left = left.get(..SLICE).unwrap_or(left);
+                let (framer, ahead) = (&mut self.framer, &mut self.ahead);
+                self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
+            } else if !left.is_empty() {
+                let mut input = left;
+                let found = place(bytes, self.framer.next(&mut input));
+                self.at += left.len() - input.len();
+                if !matches!(found, Found::NeedMore) {
+                    return Ok(self.seen(found));
+                }
+            }
+            if let Some(found) = self.ahead.pop_front() {
+                return Ok(self.seen(found));
+            }
+            if self.at >= bytes.len() {
+                self.read = self.waiting.pop_front();
+                self.at = 0;
+            }
+        }
+    }
+
+    #[inline]
+    fn seen(&mut self, found: Found) -> Found {
+        if self.before_first && matches!(found, Found::Event { .. }) {
+            self.before_first = false;
+            self.head = Vec::new();
+        }
+        found
+    }
+}
+
+/// Frame a slice of the read, up to the first thing that the framer still holds; gives the number of bytes used.
+fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], slice: &[u8]) -> usize {
+    let mut input = slice;
+    while ahead.len() < AHEAD {
+        let step = framer.next(&mut input);
+        let holds = match step {
+            Step::NeedMore => break,
+            Step::Event(event) => !event.name.is_empty() || !event.id.is_empty(),
+            Step::Ignored(_) | Step::TooLarge(_) => false,
+        };
+        let found = place(bytes, step);
+        let holds = holds
+            || matches!(
+                found,
+                Found::Event { data: Place::Held, .. } | Found::Ignored { line: Place::Held, .. }
+            );
+        ahead.push_back(found);
+        if holds {
+            break;
+        }
+    }
+    slice.len() - input.len()
+}
+
+#[inline]
+fn place(read: &[u8], step: Step<'_>) -> Found {
+    match step {
+        Step::NeedMore => Found::NeedMore,
+        Step::Event(Event { data, name, retry, offset, .. }) => {
+            Found::Event { data: place_of(read, data), named: !name.is_empty(), retry, offset }
+        }
+        Step::Ignored(Ignored { line, comment, in_event, offset }) => {
+            Found::Ignored { line: place_of(read, line), comment, in_event, offset }
+        }
+        Step::TooLarge(found) => Found::TooLarge(found),
+    }
+}
+
+#[inline]
+fn place_of(read: &[u8], part: &[u8]) -> Place {
+    let start = (part.as_ptr().addr()).wrapping_sub(read.as_ptr().addr());
+    if start.checked_add(part.len()).is_some_and(|end| end <= read.len()) {
+        Place::Read(start, part.len())
+    } else {
+        Place::Held
+    }
+}
