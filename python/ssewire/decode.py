@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any, Final, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 import msgspec
 
 from . import _core
+from ._core import IgnoredLine, ServerSentEvent
 from .follow import ChatFollower
 from .models import ChatCompletionChunk
 from .source import Source
 from .state import State
 
 T = TypeVar("T")
+EventT = TypeVar("EventT", bound=ServerSentEvent | IgnoredLine)
 
 DEFAULT_MAX_EVENT_SIZE: Final = 32 * 1024 * 1024
 """32 MiB of data in one event. The largest met in recorded streams is an image of 1.9 MB."""
 
 
-class SSEDecoder(_core.SSEDecoder):
+class SSEDecoder(_core.SSEDecoder[EventT]):
     """Server-Sent Events out of bytes, after the HTML standard, section 9.2.
 
         decoder = SSEDecoder()
@@ -30,12 +32,27 @@ class SSEDecoder(_core.SSEDecoder):
 
     `feed(data)` returns the decoder itself, an iterator over the events that are complete so far. `finish()` does the
     same for the end of the input: its unfinished event is dropped, as the standard says, or delivered with
-    `finish(deliver=True)`. An EventTooLargeError is raised in the place of its event; iterating again goes on behind it.
+    `finish(deliver=True)`. An EventTooLargeError is raised in the place of its event; iterating again goes on behind
+    it.
 
     With `ignored_lines=True` comments and lines of unknown fields come out too, as `IgnoredLine`.
     """
 
-    def __new__(cls, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False) -> SSEDecoder:
+    @overload
+    def __new__(
+        cls: builtins.type[SSEDecoder[ServerSentEvent]],
+        *,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        ignored_lines: Literal[False] = False,
+    ) -> SSEDecoder[ServerSentEvent]: ...
+    @overload
+    def __new__(
+        cls: builtins.type[SSEDecoder[ServerSentEvent | IgnoredLine]],
+        *,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        ignored_lines: bool,
+    ) -> SSEDecoder[ServerSentEvent | IgnoredLine]: ...
+    def __new__(cls, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False) -> Any:
         """Make a decoder at the start of a stream."""
         return super().__new__(cls, max_event_size=max_event_size, ignored_lines=ignored_lines)
 
@@ -50,10 +67,10 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         for chunk in decoder.finish():
             print(chunk.text, end="")
 
-    `feed(data)` returns the decoder itself, an iterator over the chunks that are complete so far; `finish()` does the same
-    for the end of the input, where the last event may lack its blank line. An error (APIError, DecodeError,
-    EventTooLargeError, at the end IncompleteStreamError or NotAStreamError) is raised in its place; iterating again goes
-    on behind it. After the sentinel (`done`) whatever is fed is ignored.
+    `feed(data)` returns the decoder itself, an iterator over the chunks that are complete so far; `finish()` does the
+    same for the end of the input, where the last event may lack its blank line. An error (APIError, DecodeError,
+    EventTooLargeError, at the end IncompleteStreamError or NotAStreamError) is raised in its place; iterating again
+    goes on behind it. After the sentinel (`done`) whatever is fed is ignored.
     """
 
     _follower: ChatFollower

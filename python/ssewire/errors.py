@@ -89,7 +89,9 @@ class DecodeError(SSEWireError):
     """One event whose payload is no chunk. It concerns this event alone: iterating again goes on behind it."""
 
     def __init__(self, reason: str, *, payload: bytes, event_number: int, offset: int) -> None:
-        super().__init__(f"event {event_number} at byte {offset} cannot be decoded: {reason}; payload {_quote(payload)}")
+        super().__init__(
+            f"event {event_number} at byte {offset} cannot be decoded: {reason}; payload {_quote(payload)}"
+        )
         self.reason = reason
         """What the decoder said, with the path inside the payload where it has one."""
         self.payload = payload

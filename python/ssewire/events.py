@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Literal, Self, overload
 
 from . import _core
-from .decode import DEFAULT_MAX_EVENT_SIZE
+from ._core import IgnoredLine, ServerSentEvent
+from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
 from .errors import NotAStreamError
 from .pull import AsyncPull, pull_from
 from .source import Source, open_async, open_sync
@@ -36,18 +37,21 @@ class EventFollower(StreamState):
         )
 
 
-class _Events:
+class _Events(Generic[EventT]):
     """What both kinds of event stream have in common."""
 
     def __init__(self, source: Source[Any], *, max_event_size: int, ignored_lines: bool) -> None:
         self._follower = EventFollower(source)
-        self._decoder = _core.SSEDecoder(
+        self._decoder: _core.SSEDecoder[EventT] = _core.SSEDecoder(
             max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
         )
 
     @property
     def state(self) -> State:
-        """`open`; `finished` (the body has ended); `incomplete` (reading it failed); `error`; `closed` (by the reader)."""
+        """How the stream stands.
+
+        `open`; `finished` (the body has ended); `incomplete` (reading it failed); `error`; `closed` (by the reader).
+        """
         return self._follower.state
 
     @property
@@ -61,17 +65,33 @@ class _Events:
         return self._decoder.retry
 
 
-class EventStream(_Events):
+class EventStream(_Events[EventT]):
     """Iterate over the events of a stream, after the HTML standard, section 9.2.
 
         for event in EventStream(response):
             print(event.event, event.data)
 
-    `source` is whatever `ChatStream` takes. An event that the end of the body cuts is dropped, as the standard says. With
-    `ignored_lines=True` comments and lines of unknown fields come too, as `IgnoredLine`. Raises NotAStreamError where
-    the status is no success, EventTooLargeError; errors of the HTTP client pass through.
+    `source` is whatever `ChatStream` takes. An event that the end of the body cuts is dropped, as the standard says.
+    With `ignored_lines=True` comments and lines of unknown fields come too, as `IgnoredLine`. Raises NotAStreamError
+    where the status is no success, EventTooLargeError; errors of the HTTP client pass through.
     """
 
+    @overload
+    def __init__(
+        self: EventStream[ServerSentEvent],
+        source: Any,
+        *,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        ignored_lines: Literal[False] = False,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: EventStream[ServerSentEvent | IgnoredLine],
+        source: Any,
+        *,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        ignored_lines: bool,
+    ) -> None: ...
     def __init__(
         self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
     ) -> None:
@@ -79,11 +99,11 @@ class EventStream(_Events):
         super().__init__(opened, max_event_size=max_event_size, ignored_lines=ignored_lines)
         pull_from(self._decoder, opened, self._follower.refusal)
 
-    def __iter__(self) -> Iterator[_core.ServerSentEvent]:
+    def __iter__(self) -> Iterator[EventT]:
         """Give the events; a further iterator goes on where the last one stopped."""
         return self._decoder
 
-    def __next__(self) -> _core.ServerSentEvent:
+    def __next__(self) -> EventT:
         """Give the next event."""
         return next(self._decoder)
 
@@ -104,9 +124,25 @@ class EventStream(_Events):
         self.close()
 
 
-class AsyncEventStream(_Events):
+class AsyncEventStream(_Events[EventT]):
     """Iterate asynchronously over the events of a stream; the same as `EventStream`, for asynchronous sources."""
 
+    @overload
+    def __init__(
+        self: AsyncEventStream[ServerSentEvent],
+        source: Any,
+        *,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        ignored_lines: Literal[False] = False,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: AsyncEventStream[ServerSentEvent | IgnoredLine],
+        source: Any,
+        *,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        ignored_lines: bool,
+    ) -> None: ...
     def __init__(
         self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
     ) -> None:
@@ -114,11 +150,11 @@ class AsyncEventStream(_Events):
         super().__init__(opened, max_event_size=max_event_size, ignored_lines=ignored_lines)
         self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.refusal)
 
-    def __aiter__(self) -> AsyncIterator[_core.ServerSentEvent]:
+    def __aiter__(self) -> AsyncIterator[EventT]:
         """Give the events; a further iterator goes on where the last one stopped."""
         return self
 
-    async def __anext__(self) -> _core.ServerSentEvent:
+    async def __anext__(self) -> EventT:
         """Give the next event."""
         return await self._pull.next(self._decoder)
 

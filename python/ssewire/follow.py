@@ -1,8 +1,8 @@
 """What to make of everything that is not the common event of a chat stream, and how the stream has ended.
 
-`ChatFollower.unusual` is the one Python method that the compiled decoder calls: for a named event, a payload that may be an
-error, one that msgspec refuses, a line that is no field, the sentinel, the end of the body. The table of its kinds
-stands in `rust/python/src/chat.rs`. Common events never come here.
+`ChatFollower.unusual` is the one Python method that the compiled decoder calls: for a named event, a payload that may
+be an error, one that msgspec refuses, a line that is no field, the sentinel, the end of the body. The table of its
+kinds stands in `rust/python/src/chat.rs`. Common events never come here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class ChatFollower(StreamState):
             case "suspect":
                 return self._suspect(payload or b"", number, offset)
             case "refused":
-                return self._refused(payload or b"", *detail, number, offset)
+                error, cut = detail
+                return self._refused(payload or b"", error, cut, number, offset)
             case "done":
                 self.end("done")
             case "end":
@@ -59,8 +60,8 @@ class ChatFollower(StreamState):
                 self.end("error")
                 return [detail], True
             case "failed":
-                error = self.failed(detail)
-                return ([error], True) if error else None
+                instead = self.failed(detail)
+                return ([instead], True) if instead else None
             case _:
                 pass
         return None

@@ -1,8 +1,8 @@
 """The chunk of a chat-completion stream as msgspec Structs, named as in the OpenAI SDK.
 
 Lenient: every member may be absent or null, unknown members are ignored, and texts that the documents close
-(`finish_reason`, `role`, `object`) are open here, since servers send others. Members are few on purpose: each costs time
-on every chunk. `gc=False` saves the collector a tenth of the time, and none of these can hold a cycle of its own.
+(`finish_reason`, `role`, `object`) are open here, since servers send others. Members are few on purpose: each costs
+time on every chunk. `gc=False` saves the collector a tenth of the time, and none of these can hold a cycle of its own.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
     def reasoning(self) -> str:
         """The reasoning text of all choices; "" when there is none.
 
-        It stands in `reasoning_content`, in `reasoning`, in `reasoning_details` or in typed parts of the content. Servers
-        that send several of these send the same text in each, so the first that has any counts.
+        It stands in `reasoning_content`, in `reasoning`, in `reasoning_details` or in typed parts of the content.
+        Servers that send several of these send the same text in each, so the first that has any counts.
         """
         return "".join(_reasoning(choice.delta) for choice in self.choices)
 
@@ -111,12 +111,14 @@ def _reasoning(delta: ChoiceDelta) -> str:
         if text := "".join(details):
             return text
     if isinstance(delta.content, list):
-        return "".join(_strings(delta.content, {"thinking", "reasoning", "reasoning_text"}, "thinking", "text", "summary"))
+        return "".join(
+            _strings(delta.content, {"thinking", "reasoning", "reasoning_text"}, "thinking", "text", "summary")
+        )
     return ""
 
 
 def _strings(parts: Iterable[object], types: set[str], *keys: str) -> Iterable[str]:
-    """The texts under the first of `keys` in each part of one of the types; one level of nested parts is looked into."""
+    """The texts under the first of `keys` in each part of one of the types; nested parts count one level deep."""
     for part in parts:
         if not isinstance(part, dict) or part.get("type") not in types:
             continue

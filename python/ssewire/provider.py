@@ -136,7 +136,7 @@ class Provider(Generic[ChunkT]):
         return ""
 
 
-def _checked_key(key: str, source: str) -> str:
+def _checked_key(key: object, source: str) -> str:
     """The key without white space around it; `source` names it in the errors, which never show it."""
     if not isinstance(key, str):
         raise TypeError(f"{source} must be a str, not {type(key).__name__}")
@@ -150,7 +150,7 @@ def _checked_key(key: str, source: str) -> str:
     return key
 
 
-def _checked_address(address: str, path: str) -> tuple[str, str]:
+def _checked_address(address: object, path: str) -> tuple[str, str]:
     """The address without a slash at the end, and its host. The errors never repeat it: it may hold a secret."""
     if not isinstance(address, str):
         raise TypeError(f"base_url must be a str, not {type(address).__name__}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, NoReturn, Self, TypeAlias, TypeVar
 
+from . import _core
 from .errors import SSEWireError
 from .source import Source
 from .state import StreamState
@@ -19,40 +20,46 @@ _NOTHING: Final[Any] = object()
 _Refusal = Callable[[bytes], Exception]
 
 
-class Decoder(Protocol):
-    """What the compiled decoders have in common."""
-
-    @property
-    def over(self) -> bool: ...  # noqa: D102
-    def feed(self, data: Any) -> object: ...  # noqa: D102
-    def finish(self) -> object: ...  # noqa: D102
-    def close(self) -> None: ...  # noqa: D102
-    def pull_from(self, source: Iterator[Any]) -> None: ...  # noqa: D102
+_Decoder: TypeAlias = _core.SSEDecoder[Any] | _core.ChunkDecoder[Any]
 
 
-def pull_from(decoder: Decoder, source: Source[Iterator[Any]], refusal: _Refusal) -> None:
+def pull_from(decoder: _Decoder, source: Source[Iterator[Any]], refusal: _Refusal) -> None:
     """Let `decoder` ask `source` for its reads; the first read raises where the status is no success."""
-    decoder.pull_from(source.reads if source.ok else _refused(source.reads, refusal))
+    decoder.pull_from(source.reads if source.ok else _Refused(source.reads, refusal))
 
 
-def _refused(reads: Iterator[Any], refusal: _Refusal) -> Iterator[Any]:
-    body = bytearray()
-    for read in reads:
-        body += read
-        if len(body) >= _REFUSAL_SIZE:
-            break
-    raise refusal(bytes(body[:_REFUSAL_SIZE]))
-    yield
+class _Refused:
+    """The reads of a response whose status is no success: the start of its body, and then the error."""
 
+    def __init__(self, reads: Any, refusal: _Refusal) -> None:
+        self._reads = reads
+        self._refusal = refusal
+        self._body = bytearray()
 
-async def _arefused(reads: AsyncIterator[Any], refusal: _Refusal) -> AsyncIterator[Any]:
-    body = bytearray()
-    async for read in reads:
-        body += read
-        if len(body) >= _REFUSAL_SIZE:
-            break
-    raise refusal(bytes(body[:_REFUSAL_SIZE]))
-    yield
+    def _enough(self, read: Any) -> bool:
+        self._body += read
+        return len(self._body) >= _REFUSAL_SIZE
+
+    def _error(self) -> Exception:
+        return self._refusal(bytes(self._body[:_REFUSAL_SIZE]))
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> NoReturn:
+        for read in self._reads:
+            if self._enough(read):
+                break
+        raise self._error()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> NoReturn:
+        async for read in self._reads:
+            if self._enough(read):
+                break
+        raise self._error()
 
 
 class AsyncPull:
@@ -62,11 +69,11 @@ class AsyncPull:
     """
 
     def __init__(
-        self, decoder: Decoder, source: Source[AsyncIterator[Any]], state: StreamState, refusal: _Refusal
+        self, decoder: _Decoder, source: Source[AsyncIterator[Any]], state: StreamState, refusal: _Refusal
     ) -> None:
         self._decoder = decoder
         self._source = source
-        self._reads = source.reads if source.ok else _arefused(source.reads, refusal)
+        self._reads = source.reads if source.ok else _Refused(source.reads, refusal)
         self._state = state
         self._reading = False
         self._over = False

@@ -1,15 +1,16 @@
 """Where the bytes come from: how to read, and how to close, what a user hands over.
 
-A source is recognised by what it can do, never by its class, so no HTTP client is imported here. The order of `SYNC` and
-`ASYNC` matters: a method that hands bytes out as they arrive comes before plain iteration, which in some clients waits to
-fill a block.
+A source is recognised by what it can do, never by its class, so no HTTP client is imported here. The order of the
+questions matters: a method that hands bytes out as they arrive comes before plain iteration, which in some clients
+waits to fill a block.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any, Generic, NoReturn, TypeVar
+from functools import partial
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 ReadsT = TypeVar("ReadsT")
 
@@ -22,12 +23,12 @@ _Close = Callable[[], Any]
 class Source(Generic[ReadsT]):
     """The reads of a body, and what is known of its response.
 
-    `reads` is an iterator of bytes-like objects; `status` and `headers` (names in lower case) are the response's, where it
-    has them.
+    `reads` is an iterator of bytes-like objects; `status` and `headers` (names in lower case) are the response's, where
+    it has them.
     """
 
     def __init__(self, owner: object, reads: ReadsT, close: _Close | None) -> None:
-        self.name = type(owner).__name__
+        self.name = _name(owner)
         self.reads = reads
         self.status = _status(owner)
         self.headers = _headers(owner)
@@ -70,48 +71,56 @@ class Source(Generic[ReadsT]):
 def open_sync(source: Any) -> Source[Iterator[Any]]:
     """Find out how to read `source` synchronously; TypeError when it cannot be read so."""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Source(source, iter((source,)), None)
+        return Source(cast(object, source), iter((source,)), None)
     _refuse_text(source)
     if _only_async(source):
-        raise TypeError(f"{type(source).__name__} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
-    if callable(method := getattr(source, "iter_bytes", None)):
-        return Source(source, iter(method()), _closer(source))
-    raw = getattr(source, "raw", None)
-    if raw is not None and hasattr(source, "iter_content") and hasattr(raw, "read1"):
-        return Source(source, _read1(lambda: raw.read1(_READ_SIZE, decode_content=True)), _closer(source))
-    if callable(method := getattr(source, "read1", None)):
-        return Source(source, _read1(lambda: method(_READ_SIZE)), None if _is_file(source) else _closer(source))
+        raise TypeError(f"{_name(source)} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
+    if iter_bytes := _method(source, "iter_bytes"):
+        return Source(source, iter(iter_bytes()), _method(source, "close"))
+    if _method(source, "iter_content") and (read1 := _method(getattr(source, "raw", None), "read1")):
+        reads = iter(partial(read1, _READ_SIZE, decode_content=True), b"")
+        return Source(source, reads, _method(source, "close"))
+    if read1 := _method(source, "read1"):
+        close = None if _is_file(source) else _method(source, "close")
+        return Source(source, iter(partial(read1, _READ_SIZE), b""), close)
     if isinstance(source, io.RawIOBase):
-        return Source(source, _read1(lambda: source.read(_READ_SIZE)), None)
-    if hasattr(source, "__iter__"):
+        return Source(source, iter(partial(source.read, _READ_SIZE), b""), None)
+    if _method(source, "__iter__"):
         reads = iter(source)
-        return Source(source, reads, getattr(reads, "close", None))
-    _unknown(source, "iter_bytes(), read1() and iteration")
+        return Source(source, reads, _method(reads, "close"))
+    return _unknown(source, "iter_bytes(), read1() and iteration")
 
 
 def open_async(source: Any) -> Source[AsyncIterator[Any]]:
     """Find out how to read `source` asynchronously; TypeError when it cannot be read so."""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Source(source, _at_once(source), None)
+        return Source(cast(object, source), _at_once(source), None)
     _refuse_text(source)
-    asynchronous = not _only_sync(source)
-    if asynchronous and callable(method := getattr(source, "aiter_bytes", None)):
-        return Source(source, aiter(method()), _closer(source, "aclose"))
-    content = getattr(source, "content", None)
-    if callable(method := getattr(content, "iter_any", None)):
-        return Source(source, aiter(method()), _sync_closer(source))
-    if callable(method := getattr(source, "iter_any", None)):
-        return Source(source, aiter(method()), None)
-    if asynchronous and hasattr(source, "__aiter__"):
+    if _only_sync(source):
+        raise TypeError(f"{_name(source)} is synchronous: use ChatStream or EventStream with it")
+    if aiter_bytes := _method(source, "aiter_bytes"):
+        return Source(source, aiter(aiter_bytes()), _method(source, "aclose"))
+    if iter_any := _method(_content(source), "iter_any"):
+        return Source(source, aiter(iter_any()), _awaitable(_method(source, "close")))
+    if iter_any := _method(source, "iter_any"):
+        return Source(source, aiter(iter_any()), None)
+    if _method(source, "__aiter__"):
         reads = aiter(source)
-        return Source(source, reads, getattr(reads, "aclose", None))
-    if any(hasattr(source, name) for name in ("iter_bytes", "read1", "__iter__")):
-        raise TypeError(f"{type(source).__name__} is synchronous: use ChatStream or EventStream with it")
-    _unknown(source, "aiter_bytes(), content.iter_any() and asynchronous iteration")
+        return Source(source, reads, _method(reads, "aclose"))
+    return _unknown(source, "aiter_bytes(), content.iter_any() and asynchronous iteration")
+
+
+def _method(source: Any, name: str) -> Callable[..., Any] | None:
+    method: Any = getattr(source, name, None)
+    return method if callable(method) else None
+
+
+def _name(source: object) -> str:
+    return type(source).__name__
 
 
 def _unknown(source: object, tried: str) -> NoReturn:
-    raise TypeError(f"{type(source).__name__} cannot be read: tried {tried}; hand over anything that yields bytes")
+    raise TypeError(f"{_name(source)} cannot be read: tried {tried}; hand over anything that yields bytes")
 
 
 def _refuse_text(source: object) -> None:
@@ -121,38 +130,45 @@ def _refuse_text(source: object) -> None:
         raise TypeError("expected a source of bytes, got a text file: open it with mode 'rb'")
 
 
+_SYNC = ("iter_bytes", "iter_content", "read1", "__iter__")
+_ASYNC = ("aiter_bytes", "__aiter__")
+
+
 def _only_async(source: Any) -> bool:
-    """Whether a response can be read by a coroutine alone. httpx has one class for both; its stream tells."""
-    stream = getattr(source, "stream", None)
-    if hasattr(source, "aiter_bytes") and (hasattr(stream, "__aiter__") or hasattr(stream, "__iter__")):
-        return not hasattr(stream, "__iter__") and not getattr(source, "is_stream_consumed", False)
-    synchronous = any(hasattr(source, name) for name in ("iter_bytes", "read1", "__iter__", "iter_content"))
-    return not synchronous and any(hasattr(source, name) for name in ("aiter_bytes", "__aiter__"))
+    """Whether only a coroutine can read it."""
+    ways = _ways_of_stream(source)
+    return "async" in ways and "sync" not in ways
 
 
 def _only_sync(source: Any) -> bool:
-    stream = getattr(source, "stream", None)
-    return (
-        hasattr(source, "aiter_bytes")
-        and hasattr(stream, "__iter__")
-        and not hasattr(stream, "__aiter__")
-        and not getattr(source, "is_stream_consumed", False)
-    )
+    """Whether no coroutine can read it without blocking its event loop."""
+    ways = _ways_of_stream(source)
+    return "sync" in ways and "async" not in ways and not _method(_content(source), "iter_any")
+
+
+def _ways_of_stream(source: Any) -> set[str]:
+    """How it can be read. One class serves both kinds of response in httpx: there the stream below it tells."""
+    stream: Any = getattr(source, "stream", None)
+    if all(_method(source, name) for name in ("iter_bytes", "aiter_bytes")) and not _method(source, "__iter__"):
+        below = {way for way, name in (("sync", "__iter__"), ("async", "__aiter__")) if _method(stream, name)}
+        if below:
+            return below
+    sync, asynchronous = (any(_method(source, name) for name in names) for names in (_SYNC, _ASYNC))
+    return {way for way, can in (("sync", sync), ("async", asynchronous)) if can}
+
+
+def _content(source: Any) -> Any:
+    """The stream below a response of aiohttp. Where `content` is a property, asking for it would read the body."""
+    return None if isinstance(getattr(type(source), "content", None), property) else getattr(source, "content", None)
 
 
 def _is_file(source: object) -> bool:
-    """Whether it is a file that the user opened, and will close; a response of http.client is a `BufferedIOBase` too."""
+    """Whether it is a file, which its user will close; a response of http.client is a `BufferedIOBase` too."""
     return isinstance(source, io.IOBase) and not hasattr(source, "headers")
 
 
-def _closer(source: Any, name: str = "close") -> _Close | None:
-    close = getattr(source, name, None)
-    return close if callable(close) else None
-
-
-def _sync_closer(source: Any) -> _Close | None:
-    """A synchronous close that asynchronous streams can await."""
-    close = _closer(source)
+def _awaitable(close: Callable[[], Any] | None) -> _Close | None:
+    """A close that blocks for nothing, for those who await one."""
     if close is None:
         return None
 
@@ -160,10 +176,6 @@ def _sync_closer(source: Any) -> _Close | None:
         close()
 
     return aclose
-
-
-def _read1(read: Callable[[], bytes]) -> Iterator[bytes]:
-    return iter(read, b"")
 
 
 async def _at_once(data: Any) -> AsyncIterator[Any]:
@@ -178,7 +190,7 @@ def _status(source: Any) -> int | None:
 
 
 def _headers(source: Any) -> Mapping[str, str]:
-    headers = getattr(source, "headers", None)
+    headers: Any = getattr(source, "headers", None)
     if not hasattr(headers, "items"):
         return {}
     return {str(name).lower(): str(value) for name, value in headers.items()}

@@ -28,14 +28,16 @@ class _Chat(Generic[T]):
         facts = facts_of(type)
         self._built_in = facts is None
         self._follower, arguments = chat_decoder(type, require_done=require_done, source=source)
-        self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(*arguments, facts=facts, max_event_size=max_event_size)
+        self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(
+            *arguments, facts=facts, max_event_size=max_event_size
+        )
 
     @property
     def state(self) -> State:
         """How the stream stands.
 
-        `open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than one
-        chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed);
+        `open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than
+        one chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed);
         `error` (the server sent an error, or something that is no stream); `closed` (by the reader).
         """
         return self._follower.state
@@ -67,9 +69,9 @@ class ChatStream(_Chat[T]):
 
     The loop ends at the sentinel without another read, and the response is released then. APIError is raised where the
     server sent an error, DecodeError where an event is no chunk, IncompleteStreamError where the body ends too early,
-    NotAStreamError where it is no event stream, EventTooLargeError where an event is beyond `max_event_size` bytes; what
-    came before is delivered first, and iterating again goes on behind it where there is more. Errors of the HTTP client
-    pass through.
+    NotAStreamError where it is no event stream, EventTooLargeError where an event is beyond `max_event_size` bytes;
+    what came before is delivered first, and iterating again goes on behind it where there is more. Errors of the HTTP
+    client pass through.
 
     `type` is what a chunk is decoded to: a Struct, a dataclass, a TypedDict or `dict`, for example
     `type=NSCALE.chunk_type`, the strict type of that provider's document. With `require_done` a missing sentinel is an

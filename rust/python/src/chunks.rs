@@ -161,7 +161,7 @@ impl ChunkDecoder {
 }
 
 /// Another way to iterate over the same decoder.
-#[pyclass(frozen, module = "ssewire._core")]
+#[pyclass(frozen, generic, module = "ssewire._core")]
 pub(crate) struct ChunkView {
     decoder: Py<ChunkDecoder>,
     want: Want,

@@ -41,7 +41,7 @@ pub(crate) fn enter<'a, T>(py: Python<'_>, state: &'a Mutex<T>, class: &str) -> 
     }
 }
 
-/// Run a step; a panic becomes an error that names a bug of ours. (PyO3 would raise a `BaseException`, which passes
+/// Run a step; a panic becomes an error that names a bug of ours. (The trampoline would raise a `BaseException`, which passes
 /// every `except Exception` around a worker's step.)
 pub(crate) fn guarded<T>(py: Python<'_>, step: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {

@@ -1,8 +1,9 @@
 //! What `EventStream` and `SSEDecoder` give: an event, or a line without effect on any.
 
+use std::sync::OnceLock;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
 use pyo3::{IntoPyObjectExt, intern};
 
@@ -15,6 +16,7 @@ fn encoded(text: &Bound<'_, PyString>) -> PyResult<Py<PyBytes>> {
     Ok(text.call_method1(intern!(text.py(), "encode"), ("utf-8", "replace"))?.cast_into::<PyBytes>()?.unbind())
 }
 
+/// One server-sent event: event, data, id, retry.
 #[pyclass(frozen, module = "ssewire", weakref)]
 pub(crate) struct ServerSentEvent {
     /// None is "message", which nearly all events are.
@@ -24,7 +26,7 @@ pub(crate) struct ServerSentEvent {
     id: Option<Py<PyString>>,
     #[pyo3(get)]
     retry: Option<u64>,
-    text: PyOnceLock<Py<PyString>>,
+    text: OnceLock<Py<PyString>>,
 }
 
 impl ServerSentEvent {
@@ -33,7 +35,7 @@ impl ServerSentEvent {
         let string = |bytes: &[u8]| {
             (!bytes.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(bytes)).unbind())
         };
-        Self { name: string(name), payload: payload.unbind(), id: string(id), retry, text: PyOnceLock::new() }
+        Self { name: string(name), payload: payload.unbind(), id: string(id), retry, text: OnceLock::new() }
     }
 
     fn key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -61,7 +63,7 @@ impl ServerSentEvent {
             Some(data) => encoded(&data)?,
             None => PyBytes::new(py, b"").unbind(),
         };
-        Ok(Self { name: event, payload, id, retry, text: PyOnceLock::new() })
+        Ok(Self { name: event, payload, id, retry, text: OnceLock::new() })
     }
 
     #[getter]
@@ -71,8 +73,12 @@ impl ServerSentEvent {
 
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        let text = self.text.get_or_try_init(py, || text_of(py, &self.payload).map(Bound::unbind))?;
-        Ok(text.bind(py).clone())
+        // Not `PyOnceLock`, which releases the interpreter. Two threads may both decode; the first text stays.
+        if let Some(text) = self.text.get() {
+            return Ok(text.bind(py).clone());
+        }
+        let text = text_of(py, &self.payload)?;
+        Ok(self.text.get_or_init(|| text.unbind()).bind(py).clone())
     }
 
     #[getter]
@@ -90,14 +96,14 @@ impl ServerSentEvent {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let mut text = format!("ServerSentEvent(event={}, data={}", self.event(py).repr()?, self.data(py)?.repr()?);
+        let mut members = vec![format!("event={}", self.event(py).repr()?), format!("data={}", self.data(py)?.repr()?)];
         if self.id.is_some() {
-            text += &format!(", id={}", self.id(py).repr()?);
+            members.push(format!("id={}", self.id(py).repr()?));
         }
         if let Some(retry) = self.retry {
-            text += &format!(", retry={retry}");
+            members.push(format!("retry={retry}"));
         }
-        Ok(text + ")")
+        Ok(format!("ServerSentEvent({})", members.join(", ")))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -116,6 +122,7 @@ impl ServerSentEvent {
     }
 }
 
+/// A line without effect on any event: a comment, or one of an unknown field.
 #[pyclass(frozen, module = "ssewire", eq, hash)]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct IgnoredLine {

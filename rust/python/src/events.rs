@@ -16,7 +16,7 @@ use crate::reads::{Found, Reads};
 
 const CLASS: &str = "SSEDecoder";
 
-#[pyclass(frozen, subclass, module = "ssewire._core", weakref)]
+#[pyclass(frozen, subclass, generic, module = "ssewire._core", weakref)]
 pub(crate) struct SSEDecoder {
     closed: AtomicBool,
     state: Mutex<Events>,
@@ -59,9 +59,10 @@ impl Events {
         match found {
             Found::NeedMore => Ok(None),
             Found::End => self.stop(py, "end", None),
-            Found::Event { data, retry, .. } => {
+            Found::Event { data, .. } => {
                 let payload = PyBytes::new(py, self.reads.data(py, data));
-                let event = ServerSentEvent::new(payload, framer.name(), framer.last_event_id(), retry);
+                let event =
+                    ServerSentEvent::new(payload, framer.name(), framer.last_event_id(), framer.block_retry());
                 Ok(Some(Py::new(py, event)?.into_any()))
             }
             Found::Ignored { line, comment, in_event, .. } => {

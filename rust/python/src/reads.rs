@@ -36,12 +36,13 @@ pub(crate) enum Place {
 }
 
 /// A [`Step`] that borrows nothing.
+#[derive(Clone, Copy)]
 pub(crate) enum Found {
     /// All reads are used up, and there is no source to ask for more.
     NeedMore,
     /// The body has ended, and so has what it held.
     End,
-    Event { data: Place, named: bool, retry: Option<u64>, offset: u64 },
+    Event { data: Place, named: bool, offset: u64 },
     Ignored { line: Place, comment: bool, in_event: bool, offset: u64 },
     TooLarge(TooLarge),
 }
@@ -228,7 +229,7 @@ fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], s
         let step = framer.next(&mut input);
         let holds = match step {
             Step::NeedMore => break,
-            Step::Event(event) => !event.name.is_empty() || !event.id.is_empty(),
+            Step::Event(event) => !event.name.is_empty() || !event.id.is_empty() || event.retry.is_some(),
             Step::Ignored(_) | Step::TooLarge(_) => false,
         };
         let found = place(bytes, step);
@@ -249,8 +250,8 @@ fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], s
 fn place(read: &[u8], step: Step<'_>) -> Found {
     match step {
         Step::NeedMore => Found::NeedMore,
-        Step::Event(Event { data, name, retry, offset, .. }) => {
-            Found::Event { data: place_of(read, data), named: !name.is_empty(), retry, offset }
+        Step::Event(Event { data, name, offset, .. }) => {
+            Found::Event { data: place_of(read, data), named: !name.is_empty(), offset }
         }
         Step::Ignored(Ignored { line, comment, in_event, offset }) => {
             Found::Ignored { line: place_of(read, line), comment, in_event, offset }
