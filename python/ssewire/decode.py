@@ -130,8 +130,18 @@ def facts_of(type: Any) -> Callable[[Any], tuple[Any, list[tuple[Any, Any]]]] | 
 
 def _facts(chunk: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     usage = member(chunk, "usage")
-    choices = member(chunk, "choices") or ()
-    return usage, [(member(choice, "index") or 0, member(choice, "finish_reason")) for choice in choices]
+    return usage, [(_index(choice), member(choice, "finish_reason")) for choice in _choices(chunk)]
+
+
+def _index(choice: Any) -> int:
+    index = member(choice, "index")
+    return index if isinstance(index, int) else 0
+
+
+def _choices(chunk: Any) -> list[Any]:
+    """The choices of a chunk of any type; in a `dict` they may be anything."""
+    choices = member(chunk, "choices")
+    return choices if isinstance(choices, list) else []
 
 
 def member(value: Any, name: str) -> Any:
@@ -144,5 +154,5 @@ def text_of(chunk: Any) -> str:
     """The text of a chunk of any type that has choices of the usual shape."""
     if isinstance(text := getattr(chunk, "text", None), str):
         return text
-    contents = (member(member(choice, "delta"), "content") for choice in member(chunk, "choices") or ())
+    contents = (member(member(choice, "delta"), "content") for choice in _choices(chunk))
     return "".join(content for content in contents if isinstance(content, str))

@@ -22,7 +22,9 @@ class EventFollower(StreamState):
         """Called by the compiled decoder when a stream that it pulls is over; gives an exception to raise instead."""
         if kind == "failed" and error is not None:
             return self.failed(error)
-        self.end("finished" if kind == "end" else "error")
+        if kind == "end":
+            return self.ended("finished")
+        self.end("error")
         return None
 
     def refusal(self, body: bytes) -> NotAStreamError:
@@ -109,8 +111,7 @@ class EventStream(_Events[EventT]):
 
     def close(self) -> None:
         """Close the response and end the stream; from any thread, without waiting for one that is reading."""
-        self._follower.close()
-        if self._follower.state == "closed":
+        if self._follower.close():
             self._decoder.close()
 
     def __enter__(self) -> Self:

@@ -73,15 +73,12 @@ class ChatFollower(StreamState):
 
     def _suspect(self, payload: bytes, number: int, offset: int) -> Outcome:
         """A payload in which "error" occurs: as its error, or just as some text."""
-        try:
-            whole = msgspec.json.decode(payload)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            whole = None
+        whole = _json_or_none(payload)
         if isinstance(whole, dict) and whole.get("error"):
             return [self._api_error(payload, whole)], False
         try:
             return [(payload, self._decode(payload))], False
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except Exception as error:  # as in the compiled decoder: a type of the user's own may raise anything
             return self._refused(payload, error, False, number, offset)
 
     def _refused(self, payload: bytes, error: Exception, cut: bool, number: int, offset: int) -> Outcome:
@@ -94,8 +91,8 @@ class ChatFollower(StreamState):
 
     def _ended(self, head: bytes | None, *, finished: bool) -> Outcome:
         if self.state != "open":
-            self.end(self.state)
-            return None
+            instead = self.ended(self.state)
+            return ([instead], True) if instead else None
         if head is not None:
             return [self.no_stream(head)], True
         if not finished:
@@ -110,10 +107,7 @@ class ChatFollower(StreamState):
     def no_stream(self, body: bytes) -> SSEWireError:
         """The error for a body without any event, or with a status that is no success; `body` is its start."""
         self.end("error")
-        try:
-            whole = msgspec.json.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            whole = None
+        whole = _json_or_none(body)
         if isinstance(whole, dict) and (whole.get("error") or whole.get("detail")):
             return self._api_error(body, whole)
         text = body.lstrip().lower()
@@ -134,7 +128,9 @@ class ChatFollower(StreamState):
     def _api_error(self, payload: bytes, whole: object = None) -> APIError:
         if self.state == "open":
             self.state = "error"
-        body = whole if isinstance(whole, dict) else _json_or_text(payload)
+        body = whole if whole is not None else _json_or_none(payload)
+        if body is None:
+            body = payload.decode("utf-8", "replace")
         error: object = (body.get("error") or body.get("detail") or body) if isinstance(body, dict) else body
         fields = error if isinstance(error, dict) else {}
         message = fields.get("message") if fields else error
@@ -151,13 +147,14 @@ class ChatFollower(StreamState):
     def reset(self) -> None:
         """Back to the start, for another stream."""
         self.state = "open"
+        self.over = False
 
 
-def _json_or_text(payload: bytes) -> Any:
+def _json_or_none(payload: bytes) -> Any:
     try:
         return msgspec.json.decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return payload.decode("utf-8", "replace")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _text(value: object) -> str | None:

@@ -103,32 +103,31 @@ class AsyncPull:
             raise SSEWireError("this stream is being read already: a stream belongs to one task at a time")
         self._reading = True
         try:
-            read = await anext(self._reads)
-        except StopAsyncIteration:
-            self._decoder.finish()
-            return
+            read = await anext(self._reads, _NOTHING)
+            if read is _NOTHING:
+                self._decoder.finish()
+            else:
+                self._decoder.feed(read)
         except BaseException as error:
             await self._fail(error)
             raise
         finally:
             self._reading = False
-        self._decoder.feed(read)
 
     async def _fail(self, error: BaseException) -> None:
         self._over = True
         instead = self._state.failed(error)
-        if self._state.state == "closed":
+        if self._state.state == "closed" or not isinstance(error, Exception):
             self._decoder.close()
-        await self._source.arelease(reading=True)
+        await self._source.arelease()
         if instead is not None:
             raise instead from error
 
     async def aclose(self) -> None:
         """End the stream from any task; one that is reading it is not waited for."""
-        self._state.close()
-        if self._state.state == "closed":
+        if self._state.close():
             self._decoder.close()
-        await self._source.arelease(reading=self._reading)
+        await self._source.arelease()
 
 
 class AsyncView(Generic[T]):

@@ -47,20 +47,39 @@ class Source(Generic[ReadsT]):
 
     def release(self) -> None:
         """Close the response, once, at once. That of an asynchronous client is left for `arelease`."""
-        if not self._async:
-            close, self._close = self._close, None
-            if close is not None:
-                close()
-
-    async def arelease(self, *, reading: bool = False) -> None:
-        """Close the response, once; `reading` says that a read of it is under way in another task."""
+        if self._async:
+            return
         close, self._close = self._close, None
         if close is None:
             return
-        # An asynchronous generator that is not closed would be finalised by the event loop, at some later time.
-        if not reading and (stop := getattr(self.reads, "aclose", None)) is not None and stop != close:
-            await stop()
-        await close()
+        try:
+            close()
+        except ValueError:
+            if not self._running:
+                raise
+            # A generator that another thread runs cannot be closed now; the next attempt will.
+            self._close = close
+
+    async def arelease(self) -> None:
+        """Close the response, once, at once."""
+        stop = getattr(self.reads, "aclose", None)
+        if self._running and self._close == stop:
+            # A generator that another task waits for cannot be closed now; that task will, as it comes back.
+            return
+        close, self._close = self._close, None
+        if close is None:
+            return
+        try:
+            # An asynchronous generator that is not closed would be finalised by the event loop, at some later time.
+            if stop is not None and stop != close and not self._running:
+                await stop()
+        finally:
+            await close()
+
+    @property
+    def _running(self) -> bool:
+        """Whether the reads are a generator that another thread or task is waiting for."""
+        return getattr(self.reads, "gi_running", False) or getattr(self.reads, "ag_running", False)
 
     def abandon(self) -> None:
         """Close what can be closed without an event loop; the collector's way."""

@@ -23,23 +23,34 @@ class StreamState:
 
     def __init__(self, source: Source[Any] | None = None) -> None:
         self.state: State = "open"
+        self.over = False
         self.source = source
 
     def end(self, state: State) -> None:
         """The stream is over: let go of the response at once. The first state that is not `open` stays."""
+        self.over = True
         if self.state == "open":
             self.state = state
         if self.source is not None:
             self.source.release()
 
-    def close(self) -> None:
-        """The reader leaves; a stream that has ended keeps its state."""
+    def close(self) -> bool:
+        """The reader leaves; says whether that was before the end. The state stays where one was reached."""
+        early = not self.over
         self.end("closed")
+        return early
+
+    def ended(self, state: State) -> SSEWireError | None:
+        """The body has ended. Where it did so because the stream was closed, that must not look like an end."""
+        if self.state == "closed":
+            return _closed_meanwhile()
+        self.end(state)
+        return None
 
     def failed(self, error: BaseException) -> SSEWireError | None:
         """Reading the source raised. The exception passes through, unless one is given that says more."""
-        if self.state == "closed":
-            return SSEWireError("the stream was closed while it was being read")
+        if self.state == "closed" and isinstance(error, Exception):
+            return _closed_meanwhile()
         if isinstance(error, (APIError, NotAStreamError)):
             self.end("error")
         else:
@@ -50,11 +61,19 @@ class StreamState:
     def __del__(self) -> None:
         """An abandoned response is closed where that needs no event loop, and told of."""
         source = getattr(self, "source", None)
-        if source is not None and source.held:
+        if source is None or not source.held:
+            return
+        # Closed first: where warnings are errors, nothing behind the warning is reached.
+        source.abandon()
+        # One that was closed while another thread read it could not close its generator then.
+        if self.state != "closed":
             warnings.warn(
                 f"a stream over {source.name} was dropped before its end: use it in a with block, or close it",
                 ResourceWarning,
                 stacklevel=2,
                 source=self,
             )
-            source.abandon()
+
+
+def _closed_meanwhile() -> SSEWireError:
+    return SSEWireError("the stream was closed while it was being read")

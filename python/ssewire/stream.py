@@ -122,7 +122,8 @@ class ChatStream(_Chat[T]):
         """Give the text of each chunk that has some."""
         if self._built_in:
             return self._decoder.texts()
-        return (text for chunk in self._decoder if (text := text_of(chunk)))
+        # No generator: that would be over after the first error.
+        return filter(None, map(text_of, self._decoder))
 
     def iter_payloads(self) -> Iterator[bytes]:
         """Give the payload of each event that is a chunk, as it was sent, without decoding it.
@@ -138,8 +139,7 @@ class ChatStream(_Chat[T]):
 
     def close(self) -> None:
         """Close the response and end the stream; from any thread, without waiting for one that is reading."""
-        self._follower.close()
-        if self._follower.state == "closed":
+        if self._follower.close():
             self._decoder.close()
 
     def __enter__(self) -> Self:
@@ -201,16 +201,11 @@ class AsyncChatStream(_Chat[T]):
         """Give the next chunk."""
         return await self._pull.next(self._decoder)
 
-    async def iter_text(self) -> AsyncIterator[str]:
+    def iter_text(self) -> AsyncIterator[str]:
         """Give the text of each chunk that has some."""
         if self._built_in:
-            texts = self._decoder.texts()
-            async for text in self._pull.over(texts):
-                yield text
-        else:
-            async for chunk in self:
-                if text := text_of(chunk):
-                    yield text
+            return self._pull.over(self._decoder.texts())
+        return self._pull.over(filter(None, map(text_of, self._decoder)))
 
     def iter_payloads(self) -> AsyncIterator[bytes]:
         """Give the payload of each event that is a chunk; see `ChatStream.iter_payloads`."""

@@ -31,7 +31,7 @@ use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit, intern};
 use ssewire_core::is_done;
 
 use crate::errors::event_too_large;
-use crate::follow::{Follow, Told, count};
+use crate::follow::{Facts, Follow, Told, count};
 use crate::reads::{Found, Reads};
 
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
@@ -51,8 +51,6 @@ pub(crate) struct Chat {
     pub(crate) follow: Follow,
     decode: Option<Py<PyAny>>,
     unusual: Option<Py<PyAny>>,
-    /// Whether chunks are of the built-in type, so that their text can be taken here.
-    built_in: bool,
     waiting: VecDeque<Py<PyAny>>,
     over: bool,
 }
@@ -65,14 +63,12 @@ pub(crate) struct Outside<'a> {
 }
 
 impl Chat {
-    pub(crate) fn new(reads: Reads, decode: Py<PyAny>, unusual: Py<PyAny>, facts: Option<Py<PyAny>>) -> Self {
-        let built_in = facts.is_none();
+    pub(crate) fn new(reads: Reads, decode: Py<PyAny>, unusual: Py<PyAny>, facts: Facts) -> Self {
         Self {
             reads,
             follow: Follow::new(facts),
             decode: Some(decode),
             unusual: Some(unusual),
-            built_in,
             waiting: VecDeque::new(),
             over: false,
         }
@@ -116,18 +112,13 @@ impl Chat {
 
     /// Take what was found; gives what is to be handed out, or nothing yet.
     #[inline]
-    fn take(
-        &mut self,
-        py: Python<'_>,
-        found: Found,
-        want: Want,
-        outside: &Outside<'_>,
-    ) -> PyResult<Option<Py<PyAny>>> {
+    fn take(&mut self, py: Python<'_>, found: Found, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Found::Event { data, named, offset, .. } = found else {
             self.take_other(py, found, outside)?;
             return Ok(None);
         };
         let number = count(&outside.told.events);
+        self.reads.forget_head();
         if !self.reads.framer().last_event_id().is_empty() {
             outside.told.set_last_event_id(self.reads.framer().last_event_id());
         }
@@ -268,10 +259,10 @@ impl Chat {
     /// The text of a chunk, where it has any.
     fn text(&self, chunk: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let py = chunk.py();
-        if self.built_in {
-            let choices = chunk.getattr(intern!(py, "choices"))?.cast_into::<PyList>()?;
+        if let Facts::BuiltIn(members) = &self.follow.facts {
+            let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
             if choices.len() == 1 {
-                let content = choices.get_item(0)?.getattr(intern!(py, "delta"))?.getattr(intern!(py, "content"))?;
+                let content = members.content.get(&members.delta.get(&choices.get_item(0)?)?)?;
                 if content.is_none() {
                     return Ok(None);
                 }

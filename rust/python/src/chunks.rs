@@ -11,7 +11,8 @@ use ssewire_core::Framer;
 use crate::buffer::to_bytes;
 use crate::chat::{Chat, Outside, Want};
 use crate::errors::{closed, enter, guarded};
-use crate::follow::Told;
+use crate::follow::{Facts, Told};
+use crate::member::Members;
 use crate::reads::Reads;
 
 const CLASS: &str = "ChunkDecoder";
@@ -34,14 +35,18 @@ impl ChunkDecoder {
         unusual: Py<PyAny>,
         facts: Option<Py<PyAny>>,
         max_event_size: usize,
-    ) -> Self {
+    ) -> PyResult<Self> {
+        let facts = match facts {
+            Some(function) => Facts::Function(Some(function)),
+            None => Facts::BuiltIn(Members::built_in(py)?),
+        };
         let reads = Reads::new(Framer::new(max_event_size).show_ignored(true), true);
-        Self {
+        Ok(Self {
             closed: AtomicBool::new(false),
             done: AtomicBool::new(false),
             told: Told::new(py),
             state: Mutex::new(Chat::new(reads, decode, unusual, facts)),
-        }
+        })
     }
 
     fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {

@@ -16,7 +16,10 @@ pub(crate) fn event_too_large(py: Python<'_>, found: TooLarge) -> PyErr {
 }
 
 pub(crate) fn closed(py: Python<'_>) -> PyErr {
-    ssewire_error(py, "the stream is closed: it was closed before its end, by close(), by leaving its with block or by a cancelled read")
+    ssewire_error(
+        py,
+        "the stream is closed: it was closed before its end, by close(), by leaving its with block or by a cancelled read",
+    )
 }
 
 fn build<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {

@@ -32,9 +32,8 @@ pub(crate) struct ServerSentEvent {
 impl ServerSentEvent {
     pub(crate) fn new(payload: Bound<'_, PyBytes>, name: &[u8], id: &[u8], retry: Option<u64>) -> Self {
         let py = payload.py();
-        let string = |bytes: &[u8]| {
-            (!bytes.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(bytes)).unbind())
-        };
+        let string =
+            |bytes: &[u8]| (!bytes.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(bytes)).unbind());
         Self { name: string(name), payload: payload.unbind(), id: string(id), retry, text: OnceLock::new() }
     }
 
@@ -108,7 +107,9 @@ impl ServerSentEvent {
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         match other.cast::<Self>() {
-            Ok(other) => self.key(py)?.rich_compare(other.get().key(py)?, pyo3::pyclass::CompareOp::Eq)?.into_py_any(py),
+            Ok(other) => {
+                self.key(py)?.rich_compare(other.get().key(py)?, pyo3::pyclass::CompareOp::Eq)?.into_py_any(py)
+            }
             Err(_) => Ok(py.NotImplemented()),
         }
     }
@@ -161,6 +162,10 @@ impl IgnoredLine {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("IgnoredLine({}, in_event={})", self.payload(py).repr()?, if self.in_event { "True" } else { "False" }))
+        Ok(format!(
+            "IgnoredLine({}, in_event={})",
+            self.payload(py).repr()?,
+            if self.in_event { "True" } else { "False" }
+        ))
     }
 }

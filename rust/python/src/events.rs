@@ -61,8 +61,7 @@ impl Events {
             Found::End => self.stop(py, "end", None),
             Found::Event { data, .. } => {
                 let payload = PyBytes::new(py, self.reads.data(py, data));
-                let event =
-                    ServerSentEvent::new(payload, framer.name(), framer.last_event_id(), framer.block_retry());
+                let event = ServerSentEvent::new(payload, framer.name(), framer.last_event_id(), framer.block_retry());
                 Ok(Some(Py::new(py, event)?.into_any()))
             }
             Found::Ignored { line, comment, in_event, .. } => {

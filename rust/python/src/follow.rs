@@ -12,6 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::member::Members;
+
 /// So many choices are remembered; a stream that numbers more is told from its first ones. (Early TGI counts tokens in
 /// the index, so a long answer has thousands; a hostile stream has no end of them.)
 const MOST_CHOICES: usize = 65_536;
@@ -90,9 +92,27 @@ pub(crate) fn count(counter: &AtomicU64) -> u64 {
     number
 }
 
+/// How the facts are read from a chunk.
+pub(crate) enum Facts {
+    /// It is of the built-in type.
+    BuiltIn(&'static Members),
+    /// It is of another: a function gives `(usage, [(index, finish_reason)])`.
+    Function(Option<Py<PyAny>>),
+}
+
+/// Whether a usage says anything; an empty object is none, and must not wipe an earlier one.
+fn has_counts(usage: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = usage.py();
+    for count in [intern!(py, "total_tokens"), intern!(py, "completion_tokens"), intern!(py, "prompt_tokens")] {
+        if !usage.getattr(count)?.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 pub(crate) struct Follow {
-    /// For chunks of a type that is not the built-in one: `facts(chunk)` gives `(usage, [(index, finish_reason)])`.
-    facts: Option<Py<PyAny>>,
+    pub(crate) facts: Facts,
     /// A choice that was seen in more than one chunk, the last one looked at: most often the only one there is.
     repeated: Option<i64>,
     /// The chunk in which each choice was seen first; 0 when it was seen in another one too.
@@ -100,7 +120,7 @@ pub(crate) struct Follow {
 }
 
 impl Follow {
-    pub(crate) fn new(facts: Option<Py<PyAny>>) -> Self {
+    pub(crate) fn new(facts: Facts) -> Self {
         Self { facts, repeated: None, first_seen: HashMap::new() }
     }
 
@@ -112,43 +132,31 @@ impl Follow {
     pub(crate) fn chunk(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
         let py = chunk.py();
         let number = count(&told.chunks);
-        if let Some(facts) = &self.facts {
-            let facts = facts.bind(py).call1((chunk,))?;
-            let (usage, choices) = facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
-            self.usage(usage, told)?;
-            for choice in choices.iter() {
-                let choice = choice.cast_into::<PyTuple>()?;
-                self.choice(&choice.get_item(0)?, &choice.get_item(1)?, number, told)?;
+        match self.facts {
+            Facts::BuiltIn(members) => {
+                let usage = members.usage.get(chunk)?;
+                if !usage.is_none() && has_counts(&usage)? {
+                    told.set_usage(usage);
+                }
+                let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
+                for at in 0..choices.len() {
+                    let choice = choices.get_item(at)?;
+                    self.choice(&members.index.get(&choice)?, &members.finish_reason.get(&choice)?, number, told)?;
+                }
             }
-            return Ok(());
-        }
-        self.usage(chunk.getattr(intern!(py, "usage"))?, told)?;
-        let choices = chunk.getattr(intern!(py, "choices"))?.cast_into::<PyList>()?;
-        for choice in choices.iter() {
-            let index = choice.getattr(intern!(py, "index"))?;
-            let reason = choice.getattr(intern!(py, "finish_reason"))?;
-            self.choice(&index, &reason, number, told)?;
-        }
-        Ok(())
-    }
-
-    /// The last usage sent counts; null or an empty object is none.
-    fn usage(&self, usage: Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
-        if usage.is_none() {
-            return Ok(());
-        }
-        if self.facts.is_none() {
-            let py = usage.py();
-            let counts = [intern!(py, "total_tokens"), intern!(py, "completion_tokens"), intern!(py, "prompt_tokens")];
-            let mut sent = false;
-            for count in counts {
-                sent = sent || !usage.getattr(count)?.is_none();
+            Facts::Function(Some(ref facts)) => {
+                let facts = facts.bind(py).call1((chunk,))?;
+                let (usage, choices) = facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
+                if !usage.is_none() {
+                    told.set_usage(usage);
+                }
+                for choice in choices.iter() {
+                    let choice = choice.cast_into::<PyTuple>()?;
+                    self.choice(&choice.get_item(0)?, &choice.get_item(1)?, number, told)?;
+                }
             }
-            if !sent {
-                return Ok(());
-            }
+            Facts::Function(None) => {}
         }
-        told.set_usage(usage);
         Ok(())
     }
 
@@ -205,10 +213,10 @@ impl Follow {
     }
 
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.facts)
+        if let Facts::Function(facts) = &self.facts { visit.call(facts) } else { Ok(()) }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.facts = None;
+        self.facts = Facts::Function(None);
     }
 }

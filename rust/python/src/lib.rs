@@ -10,6 +10,7 @@ mod errors;
 mod event;
 mod events;
 mod follow;
+mod member;
 mod reads;
 
 use pyo3::prelude::*;

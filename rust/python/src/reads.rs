@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use pyo3::prelude::*;
-use pyo3::{PyTraverseError, PyVisit};
 use pyo3::types::{PyBytes, PyIterator};
+use pyo3::{PyTraverseError, PyVisit};
 use ssewire_core::{END_OF_INPUT, Event, Framer, Ignored, Step, TooLarge};
 
 use crate::buffer::to_bytes;
@@ -42,8 +42,17 @@ pub(crate) enum Found {
     NeedMore,
     /// The body has ended, and so has what it held.
     End,
-    Event { data: Place, named: bool, offset: u64 },
-    Ignored { line: Place, comment: bool, in_event: bool, offset: u64 },
+    Event {
+        data: Place,
+        named: bool,
+        offset: u64,
+    },
+    Ignored {
+        line: Place,
+        comment: bool,
+        in_event: bool,
+        offset: u64,
+    },
     TooLarge(TooLarge),
 }
 
@@ -170,12 +179,42 @@ impl Reads {
         self.bytes(py, place, self.framer.data())
     }
 
+    /// Find the next thing in the reads, asking the source for more where there is one.
     #[inline]
     pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Found> {
-        if let Some(found) = self.ahead.pop_front() {
-            return Ok(found);
+        if self.ahead.is_empty() {
+            let found = self.frame_next(py);
+            if !matches!(found, Found::NeedMore) {
+                return Ok(found);
+            }
         }
+        self.find_further(py)
+    }
+
+    /// Frame one step of what is left of a small read.
+    #[inline]
+    fn frame_next(&mut self, py: Python<'_>) -> Found {
+        let Some(read) = &self.read else { return Found::NeedMore };
+        let bytes = read.as_bytes(py);
+        let Some(left) = bytes.get(self.at..) else { return Found::NeedMore };
+        if left.is_empty() || left.len() >= DETACH_MIN {
+            return Found::NeedMore;
+        }
+        let mut input = left;
+        let found = place(bytes, self.framer.next(&mut input));
+        self.at += left.len() - input.len();
+        found
+    }
+
+    fn find_further(&mut self, py: Python<'_>) -> PyResult<Found> {
         loop {
+            if let Some(found) = self.ahead.pop_front() {
+                return Ok(found);
+            }
+            let found = self.frame_next(py);
+            if !matches!(found, Found::NeedMore) {
+                return Ok(found);
+            }
             let Some(read) = &self.read else {
                 if self.ended {
                     return Ok(Found::End);
@@ -189,36 +228,25 @@ impl Reads {
             };
             let bytes = read.as_bytes(py);
             let left = bytes.get(self.at..).unwrap_or_default();
-            if left.len() >= DETACH_MIN {
+            if left.is_empty() {
+                self.read = self.waiting.pop_front();
+                self.at = 0;
+            } else {
                 py.check_signals()?;
                 let left = left.get(..SLICE).unwrap_or(left);
                 let (framer, ahead) = (&mut self.framer, &mut self.ahead);
                 self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
-            } else if !left.is_empty() {
-                let mut input = left;
-                let found = place(bytes, self.framer.next(&mut input));
-                self.at += left.len() - input.len();
-                if !matches!(found, Found::NeedMore) {
-                    return Ok(self.seen(found));
-                }
-            }
-            if let Some(found) = self.ahead.pop_front() {
-                return Ok(self.seen(found));
-            }
-            if self.at >= bytes.len() {
-                self.read = self.waiting.pop_front();
-                self.at = 0;
             }
         }
     }
 
+    /// An event was found: the start of the body is of no interest any more.
     #[inline]
-    fn seen(&mut self, found: Found) -> Found {
-        if self.before_first && matches!(found, Found::Event { .. }) {
+    pub(crate) fn forget_head(&mut self) {
+        if self.before_first {
             self.before_first = false;
             self.head = Vec::new();
         }
-        found
     }
 }
 
@@ -233,11 +261,8 @@ fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], s
             Step::Ignored(_) | Step::TooLarge(_) => false,
         };
         let found = place(bytes, step);
-        let holds = holds
-            || matches!(
-                found,
-                Found::Event { data: Place::Held, .. } | Found::Ignored { line: Place::Held, .. }
-            );
+        let holds =
+            holds || matches!(found, Found::Event { data: Place::Held, .. } | Found::Ignored { line: Place::Held, .. });
         ahead.push_back(found);
         if holds {
             break;

@@ -1,0 +1,26 @@
+"""The command line, in the extra ``ssewire[cli]``: without it there is one sentence, no traceback."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+#: The distributions of the extra; any other missing module is a fault and must show itself.
+_EXTRA = {"typer", "rich", "httpx", "starlette", "uvicorn"}
+
+
+def main() -> int:
+    """Run the command line and return its exit status."""
+    try:
+        from .app import run
+
+        return run()
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRA:
+            raise
+        print(f'ssewire: the command line needs {error.name}: pip install "ssewire[cli]"', file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("ssewire: interrupted", file=sys.stderr)
+        return 130

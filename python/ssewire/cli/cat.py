@@ -1,0 +1,162 @@
+"""``ssewire cat``: a recorded stream or a pipe as text, as JSON lines of chunks or of events.
+
+Nothing waits for more input than there is: input is taken as it comes, and what it gave is written out before the
+next read. An event that cannot be read is reported and the rest goes on; the exit status tells it at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import errno
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import msgspec
+
+from ssewire import APIError, ChatStream, DecodeError, EventStream, SSEDecoder, SSEWireError
+
+from .terminal import Output, OutputError, complain, output_failed, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+__all__ = ["Show", "cat"]
+
+ItemT = TypeVar("ItemT")
+
+_READ = 64 * 1024
+
+
+class Show(enum.Enum):
+    """What is written for a stream."""
+
+    TEXT = "text"
+    CHUNKS = "chunks"
+    EVENTS = "events"
+
+
+class _Input(Protocol):
+    def read1(self, size: int, /) -> bytes: ...
+
+
+class _Source:
+    """A file that is read as it comes, counted, with something to do before each read, which may wait."""
+
+    def __init__(self, file: _Input, before_read: Callable[[], None], *, count_events: bool) -> None:
+        self._file = file
+        self._before_read = before_read
+        self._framer = SSEDecoder() if count_events else None
+        self.bytes = self.events = 0
+
+    def read1(self, _size: int = -1) -> bytes:
+        self._before_read()
+        data = self._file.read1(_READ)
+        self.bytes += len(data)
+        if self._framer is not None:
+            self.events += sum(1 for _ in self._framer.feed(data))
+        return data
+
+
+class _Run:
+    """One input from its first byte to its exit status."""
+
+    def __init__(self, output: Output, source: _Source) -> None:
+        self._output = output
+        self._source = source
+        self._failed = False
+        self._stream: ChatStream[Any] | None = None
+        self._count = 0
+
+    def text(self) -> None:
+        stream = ChatStream(self._source)
+        self._chunks(stream, lambda: iter(stream), lambda chunk: chunk.text)
+
+    def chunks(self) -> None:
+        stream = ChatStream(self._source)
+        self._chunks(stream, stream.iter_with_payload, lambda pair: _one_line(pair[0]))
+
+    def events(self) -> None:
+        try:
+            for event in EventStream(self._source):
+                members = {"event": event.event, "data": event.data, "id": event.id, "retry": event.retry}
+                self._output.write(_one_line(msgspec.json.encode(members)))
+        except SSEWireError as error:
+            self._report(error)
+
+    def status(self) -> int:
+        return 1 if self._failed else 0
+
+    def print_stats(self) -> None:
+        facts: dict[str, object] = {"bytes": self._source.bytes, "events": self._source.events}
+        if self._stream is not None:
+            facts |= self._chat_facts(self._stream)
+        for name, value in facts.items():
+            tell(f"{name + ':':<16}{value}")
+
+    def _chunks(
+        self, stream: ChatStream[Any], rest: Callable[[], Iterator[ItemT]], line: Callable[[ItemT], str]
+    ) -> None:
+        """Write a line, or part of one, for each item; `rest` gives those that have not come yet."""
+        self._stream = stream
+        while True:
+            try:
+                for item in rest():
+                    self._count += 1
+                    self._output.write(line(item))
+                break
+            except (DecodeError, APIError) as error:
+                self._report(error)
+            except SSEWireError as error:
+                self._report(error)
+                break
+
+    def _chat_facts(self, stream: ChatStream[Any]) -> dict[str, object]:
+        reasons = ", ".join(f"{index}: {reason}" for index, reason in sorted(stream.finish_reasons.items()))
+        usage = msgspec.json.encode(stream.usage).decode()
+        return {"chunks": self._count, "state": stream.state, "finish reasons": reasons or "none", "usage": usage}
+
+    def _report(self, error: SSEWireError) -> None:
+        self._failed = True
+        self._output.end_line()
+        complain(f"ssewire cat: {error}")
+
+
+def cat(path: str, show: Show, *, stats: bool) -> int:
+    """Write the stream in a file ("-" is standard input) to standard output; returns the exit status."""
+    try:
+        output = Output()
+        with _opened(path) as file:
+            run = _Run(output, _Source(file, output.flush, count_events=stats))
+            try:
+                {Show.TEXT: run.text, Show.CHUNKS: run.chunks, Show.EVENTS: run.events}[show]()
+                return run.status()
+            finally:
+                # Also when it was interrupted.
+                output.end_line()
+                if stats:
+                    run.print_stats()
+    except OutputError as error:
+        return output_failed("ssewire cat", error.cause)
+    except OSError as error:
+        complain(f"ssewire cat: cannot read {'standard input' if path == '-' else path}: {error.strerror or error}")
+        return 2
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Generator[_Input]:
+    if path != "-":
+        with Path(path).open("rb") as file:
+            yield file
+    elif sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    else:
+        if sys.stdin.isatty():
+            complain("ssewire cat: reading from the terminal; end with Ctrl-D")
+        yield cast(_Input, sys.stdin.buffer)
+
+
+def _one_line(document: bytes) -> str:
+    """A JSON document as it was sent, on one line: in JSON a line break stands between tokens only."""
+    return document.replace(b"\n", b" ").decode("utf-8", "replace") + "\n"
