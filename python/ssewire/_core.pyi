@@ -21,8 +21,8 @@ _ChunkT = TypeVar("_ChunkT")
 class ServerSentEvent:
     """One server-sent event.
 
-    Equal, hashable and picklable by its four members. The data is kept as the bytes that were sent, and becomes text
-    when it is asked for; bytes that are no UTF-8 become U+FFFD then.
+    Equal, hashable and picklable by its four members. Bytes that are no UTF-8 are U+FFFD in the text; `payload` has them
+    as they were sent.
     """
 
     __match_args__: Final = ("event", "data", "id", "retry")

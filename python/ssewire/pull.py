@@ -103,11 +103,9 @@ class AsyncPull:
             raise SSEWireError("this stream is being read already: a stream belongs to one task at a time")
         self._reading = True
         try:
-            read = await anext(self._reads, _NOTHING)
-            if read is _NOTHING:
-                self._decoder.finish()
-            else:
-                self._decoder.feed(read)
+            self._decoder.feed(await anext(self._reads))
+        except StopAsyncIteration:
+            self._decoder.finish()
         except BaseException as error:
             await self._fail(error)
             raise

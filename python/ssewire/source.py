@@ -55,7 +55,7 @@ class Source(Generic[ReadsT]):
         try:
             close()
         except ValueError:
-            if not self._running:
+            if not self._running or close != getattr(self.reads, "close", None):
                 raise
             # A generator that another thread runs cannot be closed now; the next attempt will.
             self._close = close
@@ -64,7 +64,7 @@ class Source(Generic[ReadsT]):
         """Close the response, once, at once."""
         stop = getattr(self.reads, "aclose", None)
         if self._running and self._close == stop:
-            # A generator that another task waits for cannot be closed now; that task will, as it comes back.
+            # A generator that another task waits for cannot be closed now; that task will as it comes back.
             return
         close, self._close = self._close, None
         if close is None:
@@ -182,8 +182,8 @@ def _content(source: Any) -> Any:
 
 
 def _is_file(source: object) -> bool:
-    """Whether it is a file, which its user will close; a response of http.client is a `BufferedIOBase` too."""
-    return isinstance(source, io.IOBase) and not hasattr(source, "headers")
+    """Whether it is a file, which its user will close. What has headers is a response; that of http.client is both."""
+    return not hasattr(source, "headers")
 
 
 def _awaitable(close: Callable[[], Any] | None) -> _Close | None:

@@ -52,7 +52,8 @@ impl Case {
 
 /// A chat stream as model servers send it: 20,000 events of about 240 bytes, text that varies in length.
 fn chat() -> String {
-    let words = ["lantern", " harbour", " of", " quiet", " gulls", "\\n\\n", " before", " caf\u{e9}", " a", " tomorrow"];
+    let words =
+        ["lantern", " harbour", " of", " quiet", " gulls", "\\n\\n", " before", " caf\u{e9}", " a", " tomorrow"];
     let mut body = String::new();
     for (number, word) in (0..20_000_u32).zip(words.iter().cycle()) {
         let _ = write!(

@@ -25,6 +25,8 @@
 
 #![forbid(unsafe_code)]
 
+mod buffer;
+mod field;
 mod framer;
 mod step;
 

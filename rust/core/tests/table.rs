@@ -106,6 +106,7 @@ const CASES: &[Case] = &[
     case("retry: the last one counts", b"retry: 1\ndata: x\nretry: 2\n\n", &[("x", "", "", Some(2), 9)]),
     case("retry: 64 bits", b"retry: 18446744073709551615\ndata: x\n\n", &[("x", "", "", Some(u64::MAX), 28)]),
     case("retry: beyond 64 bits", b"retry: 18446744073709551616\ndata: x\n\n", &[("x", "", "", Some(u64::MAX), 28)]),
+    case("retry: far beyond 64 bits", b"retry: 900000000000000000000000\ndata: x\n\n", &[("x", "", "", Some(u64::MAX), 32)]),
     case("retry: in a block without data", b"retry: 9\n\ndata: x\n\n", &[data("x", 10)]),
 
     case("end of input: nothing", b"\n\n\n", &[]),

@@ -1,16 +1,16 @@
 //! `ChunkDecoder`: reads in, chunks out; pushed with `feed`, or pulled from a source.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 use ssewire_core::Framer;
+use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
 use crate::chat::{Chat, Outside, Want};
-use crate::errors::{closed, enter, guarded};
+use crate::errors::{enter, guarded};
 use crate::follow::{Facts, Told};
 use crate::member::Members;
 use crate::reads::Reads;
@@ -22,7 +22,7 @@ pub(crate) struct ChunkDecoder {
     closed: AtomicBool,
     done: AtomicBool,
     told: Told,
-    state: Mutex<Chat>,
+    state: TryLock<Chat>,
 }
 
 #[pymethods]
@@ -45,7 +45,7 @@ impl ChunkDecoder {
             closed: AtomicBool::new(false),
             done: AtomicBool::new(false),
             told: Told::new(py),
-            state: Mutex::new(Chat::new(reads, decode, unusual, facts)),
+            state: TryLock::new(Chat::new(reads, decode, unusual, facts)),
         })
     }
 
@@ -75,7 +75,7 @@ impl ChunkDecoder {
     /// May come from any thread, and waits for none.
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        if let Ok(mut state) = self.state.try_lock() {
+        if let Some(mut state) = self.state.try_lock() {
             state.stop();
         }
     }
@@ -108,7 +108,7 @@ impl ChunkDecoder {
     /// Whether the stream has ended, and nothing more will come.
     #[getter]
     fn over(&self) -> bool {
-        self.state.try_lock().is_ok_and(|state| state.is_over())
+        self.state.try_lock().is_some_and(|state| state.is_over())
     }
 
     #[getter]
@@ -145,23 +145,20 @@ impl ChunkDecoder {
     }
 
     fn __clear__(&self) {
-        if let Ok(mut state) = self.state.try_lock() {
+        if let Some(mut state) = self.state.try_lock() {
             state.clear();
         }
     }
 }
 
 impl ChunkDecoder {
-    fn enter<'a>(&'a self, py: Python<'_>) -> PyResult<MutexGuard<'a, Chat>> {
-        if self.closed.load(Ordering::Acquire) {
-            return Err(closed(py));
-        }
-        enter(py, &self.state, CLASS)
+    fn enter<'a>(&'a self, py: Python<'_>) -> PyResult<Locked<'a, Chat>> {
+        enter(py, &self.state, &self.closed, CLASS)
     }
 
     fn next(&self, py: Python<'_>, want: Want) -> PyResult<Option<Py<PyAny>>> {
         let outside = Outside { told: &self.told, closed: &self.closed, done: &self.done };
-        guarded(py, || self.enter(py)?.next(py, want, &outside))
+        guarded(py, &self.closed, || self.enter(py)?.next(py, want, &outside))
     }
 }
 

@@ -1,10 +1,11 @@
 //! The one place where trouble on this side becomes an exception of the Python package.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use ssewire_core::TooLarge;
+use try_lock::{Locked, TryLock};
 
 /// `ssewire.errors.SSEWireError(message)`.
 fn ssewire_error(py: Python<'_>, message: &str) -> PyErr {
@@ -13,13 +14,6 @@ fn ssewire_error(py: Python<'_>, message: &str) -> PyErr {
 
 pub(crate) fn event_too_large(py: Python<'_>, found: TooLarge) -> PyErr {
     build(py, "EventTooLargeError", (found.limit, found.offset))
-}
-
-pub(crate) fn closed(py: Python<'_>) -> PyErr {
-    ssewire_error(
-        py,
-        "the stream is closed: it was closed before its end, by close(), by leaving its with block or by a cancelled read",
-    )
 }
 
 fn build<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
@@ -31,23 +25,33 @@ fn build<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArg
 
 /// Take the state of a decoder, which one thread at a time may have. Never waits: the thread that has it may be
 /// waiting for the network.
-pub(crate) fn enter<'a, T>(py: Python<'_>, state: &'a Mutex<T>, class: &str) -> PyResult<MutexGuard<'a, T>> {
-    match state.try_lock() {
-        Ok(guard) => Ok(guard),
-        Err(TryLockError::WouldBlock) => Err(ssewire_error(
+#[inline]
+pub(crate) fn enter<'a, T>(
+    py: Python<'_>,
+    state: &'a TryLock<T>,
+    closed: &AtomicBool,
+    class: &str,
+) -> PyResult<Locked<'a, T>> {
+    if closed.load(Ordering::Acquire) {
+        return Err(ssewire_error(
+            py,
+            "the stream is closed: it was closed before its end, by close(), by leaving its with block or by a cancelled read",
+        ));
+    }
+    state.try_lock().ok_or_else(|| {
+        ssewire_error(
             py,
             &format!("this {class} is being read already: a stream belongs to one thread or task at a time"),
-        )),
-        Err(TryLockError::Poisoned(_)) => {
-            Err(ssewire_error(py, &format!("this {class} met a bug in ssewire before and cannot go on")))
-        }
-    }
+        )
+    })
 }
 
-/// Run a step; a panic becomes an error that names a bug of ours. (The trampoline would raise a `BaseException`, which passes
-/// every `except Exception` around a worker's step.)
-pub(crate) fn guarded<T>(py: Python<'_>, step: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+/// Run a step; a panic becomes an error that names a bug of ours, and closes the decoder. (The trampoline would raise
+/// a `BaseException`, which passes every `except Exception` around a worker's step.)
+#[inline]
+pub(crate) fn guarded<T>(py: Python<'_>, closed: &AtomicBool, step: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|panic| {
+        closed.store(true, Ordering::Release);
         let what = panic
             .downcast_ref::<&str>()
             .map(ToString::to_string)

@@ -1,44 +1,54 @@
 //! What `EventStream` and `SSEDecoder` give: an event, or a line without effect on any.
 
-use std::sync::OnceLock;
-
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use pyo3::{IntoPyObjectExt, intern};
 
 /// Bytes as text; what is no UTF-8 becomes U+FFFD, as the standard decodes an event stream.
-fn text_of<'py>(py: Python<'py>, bytes: &Py<PyBytes>) -> PyResult<Bound<'py, PyString>> {
-    PyString::from_encoded_object(bytes.bind(py).as_any(), None, Some(c"replace"))
+fn lossy<'py>(bytes: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyString>> {
+    PyString::from_encoded_object(bytes, None, Some(c"replace"))
 }
 
-fn encoded(text: &Bound<'_, PyString>) -> PyResult<Py<PyBytes>> {
-    Ok(text.call_method1(intern!(text.py(), "encode"), ("utf-8", "replace"))?.cast_into::<PyBytes>()?.unbind())
+/// A short text, or the one that nearly every event has.
+fn text_or(bytes: &[u8], usual: &Bound<'_, PyString>) -> Py<PyString> {
+    if bytes.is_empty() {
+        usual.clone().unbind()
+    } else {
+        PyString::new(usual.py(), &String::from_utf8_lossy(bytes)).unbind()
+    }
 }
 
 /// One server-sent event: event, data, id, retry.
 #[pyclass(frozen, module = "ssewire", weakref)]
 pub(crate) struct ServerSentEvent {
-    /// None is "message", which nearly all events are.
-    name: Option<Py<PyString>>,
     #[pyo3(get)]
-    payload: Py<PyBytes>,
-    id: Option<Py<PyString>>,
+    event: Py<PyString>,
+    /// Made at once: it is what nearly all users ask for, and costs no more than keeping the bytes would.
+    #[pyo3(get)]
+    data: Py<PyString>,
+    #[pyo3(get)]
+    id: Py<PyString>,
     #[pyo3(get)]
     retry: Option<u64>,
-    text: OnceLock<Py<PyString>>,
+    /// The data as it was sent, where the text does not tell it, being no UTF-8.
+    raw: Option<Py<PyBytes>>,
 }
 
 impl ServerSentEvent {
-    pub(crate) fn new(payload: Bound<'_, PyBytes>, name: &[u8], id: &[u8], retry: Option<u64>) -> Self {
-        let py = payload.py();
-        let string =
-            |bytes: &[u8]| (!bytes.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(bytes)).unbind());
-        Self { name: string(name), payload: payload.unbind(), id: string(id), retry, text: OnceLock::new() }
+    pub(crate) fn new(py: Python<'_>, data: &[u8], name: &[u8], id: &[u8], retry: Option<u64>) -> PyResult<Self> {
+        let (data, raw) = if let Ok(text) = PyString::from_bytes(py, data) {
+            (text.unbind(), None)
+        } else {
+            let raw = PyBytes::new(py, data);
+            (lossy(&raw)?.unbind(), Some(raw.unbind()))
+        };
+        let event = text_or(name, intern!(py, "message"));
+        Ok(Self { event, data, id: text_or(id, intern!(py, "")), retry, raw })
     }
 
     fn key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        (self.event(py), self.data(py)?, self.id(py), self.retry).into_bound_py_any(py)
+        (&self.event, &self.data, &self.id, self.retry).into_bound_py_any(py)
     }
 }
 
@@ -54,50 +64,42 @@ impl ServerSentEvent {
     fn py_new(
         py: Python<'_>,
         event: Option<Py<PyString>>,
-        data: Option<Bound<'_, PyString>>,
+        data: Option<Py<PyString>>,
         id: Option<Py<PyString>>,
         retry: Option<u64>,
-    ) -> PyResult<Self> {
-        let payload = match data {
-            Some(data) => encoded(&data)?,
-            None => PyBytes::new(py, b"").unbind(),
-        };
-        Ok(Self { name: event, payload, id, retry, text: OnceLock::new() })
-    }
-
-    #[getter]
-    fn event<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        self.name.as_ref().map_or_else(|| intern!(py, "message").clone(), |name| name.bind(py).clone())
-    }
-
-    #[getter]
-    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        // Not `PyOnceLock`, which releases the interpreter. Two threads may both decode; the first text stays.
-        if let Some(text) = self.text.get() {
-            return Ok(text.bind(py).clone());
+    ) -> Self {
+        let empty = intern!(py, "");
+        Self {
+            event: event.unwrap_or_else(|| intern!(py, "message").clone().unbind()),
+            data: data.unwrap_or_else(|| empty.clone().unbind()),
+            id: id.unwrap_or_else(|| empty.clone().unbind()),
+            retry,
+            raw: None,
         }
-        let text = text_of(py, &self.payload)?;
-        Ok(self.text.get_or_init(|| text.unbind()).bind(py).clone())
     }
 
     #[getter]
-    fn id<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        self.id.as_ref().map_or_else(|| intern!(py, "").clone(), |id| id.bind(py).clone())
+    fn payload<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.raw {
+            Some(raw) => Ok(raw.bind(py).clone().into_any()),
+            None => self.data.bind(py).call_method1(intern!(py, "encode"), ("utf-8", "replace")),
+        }
     }
 
     #[pyo3(signature = (r#type = None))]
     fn json<'py>(&self, py: Python<'py>, r#type: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let decode = py.import(intern!(py, "msgspec.json"))?.getattr(intern!(py, "decode"))?;
-        let Some(target) = r#type else { return decode.call1((&self.payload,)) };
-        let options = pyo3::types::PyDict::new(py);
+        let Some(target) = r#type else { return decode.call1((&self.data,)) };
+        let options = PyDict::new(py);
         options.set_item(intern!(py, "type"), target)?;
-        decode.call((&self.payload,), Some(&options))
+        decode.call((&self.data,), Some(&options))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let mut members = vec![format!("event={}", self.event(py).repr()?), format!("data={}", self.data(py)?.repr()?)];
-        if self.id.is_some() {
-            members.push(format!("id={}", self.id(py).repr()?));
+        let mut members =
+            vec![format!("event={}", self.event.bind(py).repr()?), format!("data={}", self.data.bind(py).repr()?)];
+        if self.id.is_truthy(py)? {
+            members.push(format!("id={}", self.id.bind(py).repr()?));
         }
         if let Some(retry) = self.retry {
             members.push(format!("retry={retry}"));
@@ -107,9 +109,7 @@ impl ServerSentEvent {
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         match other.cast::<Self>() {
-            Ok(other) => {
-                self.key(py)?.rich_compare(other.get().key(py)?, pyo3::pyclass::CompareOp::Eq)?.into_py_any(py)
-            }
+            Ok(other) => self.key(py)?.eq(other.get().key(py)?)?.into_py_any(py),
             Err(_) => Ok(py.NotImplemented()),
         }
     }
@@ -158,14 +158,11 @@ impl IgnoredLine {
 
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        text_of(py, &self.payload(py).unbind())
+        lossy(&self.payload(py))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!(
-            "IgnoredLine({}, in_event={})",
-            self.payload(py).repr()?,
-            if self.in_event { "True" } else { "False" }
-        ))
+        let in_event = if self.in_event { "True" } else { "False" };
+        Ok(format!("IgnoredLine({}, in_event={in_event})", self.payload(py).repr()?))
     }
 }

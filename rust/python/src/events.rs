@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyString};
+use pyo3::types::{PyIterator, PyString};
 use pyo3::{PyTraverseError, PyVisit};
 use ssewire_core::Framer;
+use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
-use crate::errors::{closed, enter, event_too_large, guarded};
+use crate::errors::{enter, event_too_large, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
 use crate::reads::{Found, Reads};
 
@@ -19,7 +20,7 @@ const CLASS: &str = "SSEDecoder";
 #[pyclass(frozen, subclass, generic, module = "ssewire._core", weakref)]
 pub(crate) struct SSEDecoder {
     closed: AtomicBool,
-    state: Mutex<Events>,
+    state: TryLock<Events>,
     /// What may be asked for while another thread reads.
     shown: Mutex<Shown>,
 }
@@ -60,8 +61,9 @@ impl Events {
             Found::NeedMore => Ok(None),
             Found::End => self.stop(py, "end", None),
             Found::Event { data, .. } => {
-                let payload = PyBytes::new(py, self.reads.data(py, data));
-                let event = ServerSentEvent::new(payload, framer.name(), framer.last_event_id(), framer.block_retry());
+                let data = self.reads.data(py, data);
+                let event =
+                    ServerSentEvent::new(py, data, framer.name(), framer.last_event_id(), framer.block_retry())?;
                 Ok(Some(Py::new(py, event)?.into_any()))
             }
             Found::Ignored { line, comment, in_event, .. } => {
@@ -109,7 +111,7 @@ impl SSEDecoder {
         let framer = Framer::new(max_event_size).show_ignored(ignored_lines);
         Self {
             closed: AtomicBool::new(false),
-            state: Mutex::new(Events { reads: Reads::new(framer, false), unusual, over: false }),
+            state: TryLock::new(Events { reads: Reads::new(framer, false), unusual, over: false }),
             shown: Mutex::default(),
         }
     }
@@ -149,7 +151,7 @@ impl SSEDecoder {
     /// May come from any thread, and waits for none.
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        if let Ok(mut state) = self.state.try_lock() {
+        if let Some(mut state) = self.state.try_lock() {
             state.reads.stop();
         }
     }
@@ -159,13 +161,13 @@ impl SSEDecoder {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        guarded(py, || self.enter(py)?.next(py, self))
+        guarded(py, &self.closed, || self.enter(py)?.next(py, self))
     }
 
     /// Whether the stream has ended, and nothing more will come.
     #[getter]
     fn over(&self) -> bool {
-        self.state.try_lock().is_ok_and(|state| state.over)
+        self.state.try_lock().is_some_and(|state| state.over)
     }
 
     #[getter]
@@ -180,13 +182,13 @@ impl SSEDecoder {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        let Some(state) = self.state.try_lock() else { return Ok(()) };
         state.reads.traverse(&visit)?;
         visit.call(&state.unusual)
     }
 
     fn __clear__(&self) {
-        if let Ok(mut state) = self.state.try_lock() {
+        if let Some(mut state) = self.state.try_lock() {
             state.reads.stop();
             state.unusual = None;
         }
@@ -194,10 +196,7 @@ impl SSEDecoder {
 }
 
 impl SSEDecoder {
-    fn enter<'a>(&'a self, py: Python<'_>) -> PyResult<std::sync::MutexGuard<'a, Events>> {
-        if self.closed.load(Ordering::Acquire) {
-            return Err(closed(py));
-        }
-        enter(py, &self.state, CLASS)
+    fn enter<'a>(&'a self, py: Python<'_>) -> PyResult<Locked<'a, Events>> {
+        enter(py, &self.state, &self.closed, CLASS)
     }
 }

@@ -182,13 +182,19 @@ impl Reads {
     /// Find the next thing in the reads, asking the source for more where there is one.
     #[inline]
     pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Found> {
-        if self.ahead.is_empty() {
-            let found = self.frame_next(py);
-            if !matches!(found, Found::NeedMore) {
+        loop {
+            if self.ahead.is_empty() {
+                let found = self.frame_next(py);
+                if !matches!(found, Found::NeedMore) {
+                    return Ok(found);
+                }
+            } else if let Some(found) = self.ahead.pop_front() {
+                return Ok(found);
+            }
+            if let Some(found) = self.refill(py)? {
                 return Ok(found);
             }
         }
-        self.find_further(py)
     }
 
     /// Frame one step of what is left of a small read.
@@ -206,38 +212,31 @@ impl Reads {
         found
     }
 
-    fn find_further(&mut self, py: Python<'_>) -> PyResult<Found> {
-        loop {
-            if let Some(found) = self.ahead.pop_front() {
-                return Ok(found);
+    /// Go on to the next read, or frame ahead in a large one; gives what is to be told where neither can be.
+    fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
+        let Some(read) = &self.read else {
+            if self.ended {
+                return Ok(Some(Found::End));
             }
-            let found = self.frame_next(py);
-            if !matches!(found, Found::NeedMore) {
-                return Ok(found);
+            let Some(source) = &self.source else { return Ok(Some(Found::NeedMore)) };
+            match source.bind(py).clone().next() {
+                Some(read) => self.feed(to_bytes(&read?)?),
+                None => self.finish(py),
             }
-            let Some(read) = &self.read else {
-                if self.ended {
-                    return Ok(Found::End);
-                }
-                let Some(source) = &self.source else { return Ok(Found::NeedMore) };
-                match source.bind(py).clone().next() {
-                    Some(read) => self.feed(to_bytes(&read?)?),
-                    None => self.finish(py),
-                }
-                continue;
-            };
-            let bytes = read.as_bytes(py);
-            let left = bytes.get(self.at..).unwrap_or_default();
-            if left.is_empty() {
-                self.read = self.waiting.pop_front();
-                self.at = 0;
-            } else {
-                py.check_signals()?;
-                let left = left.get(..SLICE).unwrap_or(left);
-                let (framer, ahead) = (&mut self.framer, &mut self.ahead);
-                self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
-            }
+            return Ok(None);
+        };
+        let bytes = read.as_bytes(py);
+        let left = bytes.get(self.at..).unwrap_or_default();
+        if left.is_empty() {
+            self.read = self.waiting.pop_front();
+            self.at = 0;
+        } else {
+            py.check_signals()?;
+            let left = left.get(..SLICE).unwrap_or(left);
+            let (framer, ahead) = (&mut self.framer, &mut self.ahead);
+            self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
         }
+        Ok(None)
     }
 
     /// An event was found: the start of the body is of no interest any more.
