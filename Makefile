@@ -49,7 +49,7 @@ clean: ## remove all that the other verbs made
 # Compiled into python/ssewire in place; cargo itself knows whether anything has changed.
 build: $(STAMPS)/build
 	@cargo --version >/dev/null 2>&1 || { echo "Rust is missing: install it with rustup (https://rustup.rs), then run make again." >&2; exit 1; }
-	@$(BIN)/python -c 'import sys; v = sys.argv[1].split()[1]; n = tuple(map(int, v.split("-")[0].split("."))); sys.exit(n < (1, 86, 0) and f"Rust {v} is too old: run \x60rustup update stable\x60 (1.86 or later), then run make again.")' "$$(rustc --version)"
+	@$(BIN)/python -c 'import sys; v = sys.argv[1].split()[1]; n = tuple(map(int, v.split("-")[0].split("."))); sys.exit(n < (1, 88, 0) and f"Rust {v} is too old: run \x60rustup update stable\x60 (1.88 or later), then run make again.")' "$$(rustc --version)"
 	$(BIN)/maturin develop --release --locked --quiet
 
 $(BIN)/python:

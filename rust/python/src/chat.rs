@@ -37,6 +37,10 @@ use crate::reads::{Found, Reads};
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
 static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"error\""));
 
+/// So many of the last payloads that were handed out undecoded are kept, and followed when the body ends without the
+/// sentinel: finish reasons and usage stand in the last chunk or two of an answer.
+const LAST: usize = 4;
+
 /// What an iteration gives for each chunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Want {
@@ -52,7 +56,12 @@ pub(crate) struct Chat {
     decode: Option<Py<PyAny>>,
     unusual: Option<Py<PyAny>>,
     waiting: VecDeque<Py<PyAny>>,
+    /// The last payloads that were not decoded, and how many there were.
+    undecoded: [Option<Py<PyBytes>>; LAST],
+    undecoded_count: usize,
     over: bool,
+    /// The stream has sent an id.
+    has_id: bool,
 }
 
 /// What the state shows outside, without being entered.
@@ -70,7 +79,10 @@ impl Chat {
             decode: Some(decode),
             unusual: Some(unusual),
             waiting: VecDeque::new(),
+            undecoded: [const { None }; LAST],
+            undecoded_count: 0,
             over: false,
+            has_id: false,
         }
     }
 
@@ -78,7 +90,9 @@ impl Chat {
         self.reads.reset();
         self.follow.reset();
         self.waiting.clear();
+        self.undecoded.fill_with(|| None);
         self.over = false;
+        self.has_id = false;
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -113,18 +127,20 @@ impl Chat {
     /// Take what was found; gives what is to be handed out, or nothing yet.
     #[inline]
     fn take(&mut self, py: Python<'_>, found: Found, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let Found::Event { data, named, offset, .. } = found else {
+        let Found::Event { data, bare, offset } = found else {
             self.take_other(py, found, outside)?;
             return Ok(None);
         };
         let number = count(&outside.told.events);
         self.reads.forget_head();
-        if !self.reads.framer().last_event_id().is_empty() {
-            outside.told.set_last_event_id(self.reads.framer().last_event_id());
+        let (name, id, _) = self.reads.fields(bare);
+        if self.has_id || !id.is_empty() {
+            self.has_id = true;
+            outside.told.set_last_event_id(id);
         }
         let data = self.reads.data(py, data);
-        if named {
-            let name = PyString::new(py, &String::from_utf8_lossy(self.reads.framer().name()));
+        if !name.is_empty() {
+            let name = PyString::new(py, &String::from_utf8_lossy(name));
             let payload = PyBytes::new(py, data);
             self.unusual(py, "named", Some(payload), name, number, offset)?;
             return Ok(None);
@@ -147,7 +163,12 @@ impl Chat {
             self.unusual(py, "suspect", Some(payload), py.None(), number, offset)?;
             return Ok(None);
         }
-        if want == Want::Payload {
+        if want == Want::Payload && !self.reads.ended() {
+            count(&outside.told.chunks);
+            if let Some(place) = self.undecoded.get_mut(self.undecoded_count % LAST) {
+                *place = Some(payload.clone().unbind());
+            }
+            self.undecoded_count += 1;
             return Ok(Some(payload.into_any().unbind()));
         }
         let Some(decode) = &self.decode else { return Ok(None) };
@@ -177,12 +198,28 @@ impl Chat {
             Found::End => {
                 let head = (events == 0).then(|| PyBytes::new(py, self.reads.head()));
                 let offset = self.reads.framer().offset();
+                self.follow_undecoded(py, outside)?;
                 let finished = self.follow.finished(py, outside.told)?;
                 self.stop();
                 self.unusual(py, "end", head, finished, events, offset)
             }
             Found::Ignored { .. } | Found::Event { .. } | Found::NeedMore => Ok(()),
         }
+    }
+
+    /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was
+    /// handed out as it is, and says nothing.
+    fn follow_undecoded(&mut self, py: Python<'_>, outside: &Outside<'_>) -> PyResult<()> {
+        self.undecoded.rotate_left(self.undecoded_count % LAST);
+        for payload in std::mem::replace(&mut self.undecoded, [const { None }; LAST]).into_iter().flatten() {
+            let Some(decode) = &self.decode else { break };
+            match decode.bind(py).call1((payload,)) {
+                Ok(chunk) => self.follow.chunk(&chunk, outside.told)?,
+                Err(error) if error.is_instance_of::<PyException>(py) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Reading the source raised; the exception passes through as it is, unless `unusual` puts another in its place.
@@ -247,6 +284,7 @@ impl Chat {
         outside: &Outside<'_>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
+        count(&outside.told.chunks);
         self.follow.chunk(&chunk, outside.told)?;
         Ok(match want {
             Want::Chunk => Some(chunk.unbind()),
@@ -286,6 +324,7 @@ impl Chat {
     pub(crate) fn clear(&mut self) {
         self.stop();
         self.follow.clear();
+        self.undecoded.fill_with(|| None);
         self.decode = None;
         self.unusual = None;
         self.waiting.clear();

@@ -31,6 +31,8 @@ struct Events {
     /// raise. A decoder without it is nobody's stream, and goes on behind an event that is too large.
     unusual: Option<Py<PyAny>>,
     over: bool,
+    /// The stream has sent an id or a retry.
+    tells: bool,
 }
 
 #[derive(Default)]
@@ -56,14 +58,19 @@ impl Events {
             Err(error) => return Err(error),
         };
         let framer = self.reads.framer();
-        show(framer, &decoder.shown);
         match found {
-            Found::NeedMore => Ok(None),
-            Found::End => self.stop(py, "end", None),
-            Found::Event { data, .. } => {
-                let data = self.reads.data(py, data);
-                let event =
-                    ServerSentEvent::new(py, data, framer.name(), framer.last_event_id(), framer.block_retry())?;
+            Found::NeedMore => {
+                self.tells = show(self.tells, framer.last_event_id(), framer.retry(), &decoder.shown);
+                Ok(None)
+            }
+            Found::End => {
+                self.tells = show(self.tells, framer.last_event_id(), framer.retry(), &decoder.shown);
+                self.stop(py, "end", None)
+            }
+            Found::Event { data, bare, .. } => {
+                let (name, id, retry) = self.reads.fields(bare);
+                self.tells = show(self.tells, id, framer.retry(), &decoder.shown);
+                let event = ServerSentEvent::new(py, self.reads.data(py, data), name, id, retry)?;
                 Ok(Some(Py::new(py, event)?.into_any()))
             }
             Found::Ignored { line, comment, in_event, .. } => {
@@ -91,16 +98,16 @@ impl Events {
     }
 }
 
-fn show(framer: &Framer, shown: &Mutex<Shown>) {
-    if framer.retry().is_none() && framer.last_event_id().is_empty() {
-        return;
-    }
-    if let Ok(mut shown) = shown.lock() {
-        shown.retry = framer.retry();
-        if shown.last_event_id != framer.last_event_id() {
-            shown.last_event_id = framer.last_event_id().to_vec();
+/// Show what is in force. A stream that has never sent an id or a retry, as most, takes no lock.
+fn show(tells: bool, id: &[u8], retry: Option<u64>, shown: &Mutex<Shown>) -> bool {
+    let tells = tells || !id.is_empty() || retry.is_some();
+    if tells && let Ok(mut shown) = shown.lock() {
+        shown.retry = retry;
+        if shown.last_event_id != id {
+            shown.last_event_id = id.to_vec();
         }
     }
+    tells
 }
 
 #[pymethods]
@@ -111,7 +118,7 @@ impl SSEDecoder {
         let framer = Framer::new(max_event_size).show_ignored(ignored_lines);
         Self {
             closed: AtomicBool::new(false),
-            state: TryLock::new(Events { reads: Reads::new(framer, false), unusual, over: false }),
+            state: TryLock::new(Events { reads: Reads::new(framer, false), unusual, over: false, tells: false }),
             shown: Mutex::default(),
         }
     }
@@ -135,6 +142,7 @@ impl SSEDecoder {
         let mut state = self.enter(py)?;
         state.reads.reset();
         state.over = false;
+        state.tells = false;
         drop(state);
         if let Ok(mut shown) = self.shown.lock() {
             *shown = Shown::default();

@@ -51,10 +51,10 @@ impl Told {
     }
 
     pub(crate) fn set_last_event_id(&self, id: &[u8]) {
-        if let Ok(mut last) = self.last_event_id.lock() {
-            if *last != id {
-                *last = id.to_vec();
-            }
+        if let Ok(mut last) = self.last_event_id.lock()
+            && *last != id
+        {
+            *last = id.to_vec();
         }
     }
 
@@ -113,6 +113,8 @@ fn has_counts(usage: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 pub(crate) struct Follow {
     pub(crate) facts: Facts,
+    /// So many chunks were looked at.
+    followed: u64,
     /// A choice that was seen in more than one chunk, the last one looked at: most often the only one there is.
     repeated: Option<i64>,
     /// The chunk in which each choice was seen first; 0 when it was seen in another one too.
@@ -121,7 +123,7 @@ pub(crate) struct Follow {
 
 impl Follow {
     pub(crate) fn new(facts: Facts) -> Self {
-        Self { facts, repeated: None, first_seen: HashMap::new() }
+        Self { facts, followed: 0, repeated: None, first_seen: HashMap::new() }
     }
 
     pub(crate) fn reset(&mut self) {
@@ -131,7 +133,8 @@ impl Follow {
 
     pub(crate) fn chunk(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
         let py = chunk.py();
-        let number = count(&told.chunks);
+        self.followed += 1;
+        let number = self.followed;
         match self.facts {
             Facts::BuiltIn(members) => {
                 let usage = members.usage.get(chunk)?;

@@ -44,7 +44,8 @@ pub(crate) enum Found {
     End,
     Event {
         data: Place,
-        named: bool,
+        /// It has no name and no retry, and no id is in force. Only behind such events is anything framed ahead.
+        bare: bool,
         offset: u64,
     },
     Ignored {
@@ -173,6 +174,16 @@ impl Reads {
         }
     }
 
+    /// The name, the id in force and the retry of an event that was just found. The framer may be further already, but
+    /// only behind bare events.
+    #[inline]
+    pub(crate) fn fields(&self, bare: bool) -> (&[u8], &[u8], Option<u64>) {
+        if bare {
+            return (b"", b"", None);
+        }
+        (self.framer.name(), self.framer.last_event_id(), self.framer.block_retry())
+    }
+
     /// The data of an event that was just found.
     #[inline]
     pub(crate) fn data<'a>(&'a self, py: Python<'_>, place: Place) -> &'a [u8] {
@@ -253,17 +264,19 @@ impl Reads {
 fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], slice: &[u8]) -> usize {
     let mut input = slice;
     while ahead.len() < AHEAD {
-        let step = framer.next(&mut input);
-        let holds = match step {
+        let found = match framer.next(&mut input) {
             Step::NeedMore => break,
-            Step::Event(event) => !event.name.is_empty() || !event.id.is_empty() || event.retry.is_some(),
-            Step::Ignored(_) | Step::TooLarge(_) => false,
+            step => place(bytes, step),
         };
-        let found = place(bytes, step);
-        let holds =
-            holds || matches!(found, Found::Event { data: Place::Held, .. } | Found::Ignored { line: Place::Held, .. });
+        // What only the framer knows is lost with its next step.
+        let held = matches!(
+            found,
+            Found::Event { bare: false, .. }
+                | Found::Event { data: Place::Held, .. }
+                | Found::Ignored { line: Place::Held, .. }
+        );
         ahead.push_back(found);
-        if holds {
+        if held {
             break;
         }
     }
@@ -274,8 +287,9 @@ fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], s
 fn place(read: &[u8], step: Step<'_>) -> Found {
     match step {
         Step::NeedMore => Found::NeedMore,
-        Step::Event(Event { data, name, offset, .. }) => {
-            Found::Event { data: place_of(read, data), named: !name.is_empty(), offset }
+        Step::Event(Event { data, name, id, retry, offset }) => {
+            let bare = name.is_empty() && id.is_empty() && retry.is_none();
+            Found::Event { data: place_of(read, data), bare, offset }
         }
         Step::Ignored(Ignored { line, comment, in_event, offset }) => {
             Found::Ignored { line: place_of(read, line), comment, in_event, offset }
