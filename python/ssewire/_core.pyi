@@ -79,7 +79,10 @@ class IgnoredLine:
 
 @disjoint_base
 class SSEDecoder(Generic[_EventT]):
-    """The compiled part of `ssewire.SSEDecoder` and `EventStream`."""
+    """The compiled part of `ssewire.SSEDecoder` and `EventStream`.
+
+    A read with at least `detach_min` bytes left is framed without the interpreter.
+    """
 
     def __new__(
         cls,
@@ -87,6 +90,7 @@ class SSEDecoder(Generic[_EventT]):
         max_event_size: int,
         ignored_lines: bool = False,
         unusual: Callable[[str, BaseException | None], BaseException | None] | None = None,
+        detach_min: int | None = None,
     ) -> Self: ...
     def feed(self, data: Buffer) -> Self:
         """Take the next read, of any size; give this decoder, an iterator over what is complete so far.
@@ -129,6 +133,7 @@ class ChunkDecoder(Generic[_ChunkT]):
         *,
         facts: Callable[[_ChunkT], tuple[Any, list[tuple[Any, Any]]]] | None = None,
         max_event_size: int,
+        detach_min: int | None = None,
     ) -> Self: ...
     def feed(self, data: Buffer) -> Self:
         """Take the next read, of any size; give this decoder, an iterator over the chunks that are complete so far.

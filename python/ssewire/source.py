@@ -7,8 +7,11 @@ waits to fill a block.
 
 from __future__ import annotations
 
+import inspect
 import io
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
@@ -27,13 +30,15 @@ class Source(Generic[ReadsT]):
     it has them.
     """
 
-    def __init__(self, owner: object, reads: ReadsT, close: _Close | None) -> None:
+    def __init__(self, owner: object, reads: ReadsT, close: _Close | None = None) -> None:
         self.name = _name(owner)
         self.reads = reads
         self.status = _status(owner)
         self.headers = _headers(owner)
-        self._close = close
         self._async = isinstance(reads, AsyncIterator)
+        self._owner = owner if close else None
+        self._close = close
+        self._stop = _method(reads, "aclose" if self._async else "close")
 
     @property
     def ok(self) -> bool:
@@ -43,54 +48,63 @@ class Source(Generic[ReadsT]):
     @property
     def held(self) -> bool:
         """Whether something is open that waits to be closed."""
-        return self._close is not None
+        return self._close is not None or self._stop is not None
+
+    def interrupt(self) -> None:
+        """Wake a thread that waits for a read, so that closing neither waits for it nor leaves it waiting."""
+        if self._owner is not None and not self._async:
+            # A response that has no socket, or has given it back, has nobody waiting.
+            with suppress(Exception), socket.fromfd(_fileno(self._owner), socket.AF_INET, socket.SOCK_STREAM) as below:
+                below.shutdown(socket.SHUT_RDWR)
 
     def release(self) -> None:
-        """Close the response, once, at once. That of an asynchronous client is left for `arelease`."""
+        """Close the response, and the reads taken from it, once, at once. Asynchronous ones are left to `arelease`."""
         if self._async:
             return
-        close, self._close = self._close, None
-        if close is None:
-            return
+        stop, self._stop = self._stop, None
         try:
-            close()
+            if stop is not None:
+                stop()
         except ValueError:
-            if not self._running or close != getattr(self.reads, "close", None):
+            if not self._running:
                 raise
-            # A generator that another thread runs cannot be closed now; the next attempt will.
-            self._close = close
+            self._stop = stop
+        finally:
+            if (close := self._take_close()) is not None:
+                close()
 
     async def arelease(self) -> None:
-        """Close the response, once, at once."""
-        stop = getattr(self.reads, "aclose", None)
-        if self._running and self._close == stop:
-            # A generator that another task waits for cannot be closed now; that task will as it comes back.
-            return
-        close, self._close = self._close, None
-        if close is None:
-            return
+        """Close the response, and the reads taken from it, once, at once."""
+        stop = None
+        if not self._running:
+            stop, self._stop = self._stop, None
         try:
             # An asynchronous generator that is not closed would be finalised by the event loop, at some later time.
-            if stop is not None and stop != close and not self._running:
+            if stop is not None:
                 await stop()
         finally:
-            await close()
+            if (close := self._take_close()) is not None:
+                await close()
+
+    def _take_close(self) -> _Close | None:
+        close, self._close, self._owner = self._close, None, None
+        return close
 
     @property
     def _running(self) -> bool:
-        """Whether the reads are a generator that another thread or task is waiting for."""
+        """Whether the reads are a generator that another thread or task waits for; it can be closed only afterwards."""
         return getattr(self.reads, "gi_running", False) or getattr(self.reads, "ag_running", False)
 
     def abandon(self) -> None:
         """Close what can be closed without an event loop; the collector's way."""
         self.release()
-        self._close = None
+        self._close = self._stop = None
 
 
 def open_sync(source: Any) -> Source[Iterator[Any]]:
     """Find out how to read `source` synchronously; TypeError when it cannot be read so."""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Source(cast(object, source), iter((source,)), None)
+        return Source(cast(object, source), iter((source,)))
     _refuse_text(source)
     if _only_async(source):
         raise TypeError(f"{_name(source)} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
@@ -103,29 +117,29 @@ def open_sync(source: Any) -> Source[Iterator[Any]]:
         close = None if _is_file(source) else _method(source, "close")
         return Source(source, iter(partial(read1, _READ_SIZE), b""), close)
     if isinstance(source, io.RawIOBase):
-        return Source(source, iter(partial(source.read, _READ_SIZE), b""), None)
+        return Source(source, iter(partial(source.read, _READ_SIZE), b""))
     if _method(source, "__iter__"):
-        reads = iter(source)
-        return Source(source, reads, _method(reads, "close"))
+        return Source(source, iter(source))
     return _unknown(source, "iter_bytes(), read1() and iteration")
 
 
 def open_async(source: Any) -> Source[AsyncIterator[Any]]:
     """Find out how to read `source` asynchronously; TypeError when it cannot be read so."""
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Source(cast(object, source), _at_once(source), None)
+        return Source(cast(object, source), _Once(source))
     _refuse_text(source)
     if _only_sync(source):
         raise TypeError(f"{_name(source)} is synchronous: use ChatStream or EventStream with it")
     if aiter_bytes := _method(source, "aiter_bytes"):
         return Source(source, aiter(aiter_bytes()), _method(source, "aclose"))
+    if iter_bytes := _async_iter_bytes(source):
+        return Source(source, aiter(iter_bytes()), _method(source, "close"))
     if iter_any := _method(_content(source), "iter_any"):
         return Source(source, aiter(iter_any()), _awaitable(_method(source, "close")))
     if iter_any := _method(source, "iter_any"):
-        return Source(source, aiter(iter_any()), None)
+        return Source(source, aiter(iter_any()))
     if _method(source, "__aiter__"):
-        reads = aiter(source)
-        return Source(source, reads, _method(reads, "aclose"))
+        return Source(source, aiter(source))
     return _unknown(source, "aiter_bytes(), content.iter_any() and asynchronous iteration")
 
 
@@ -167,6 +181,8 @@ def _only_sync(source: Any) -> bool:
 
 def _ways_of_stream(source: Any) -> set[str]:
     """How it can be read. One class serves both kinds of response in httpx: there the stream below it tells."""
+    if _async_iter_bytes(source):
+        return {"async"}
     stream: Any = getattr(source, "stream", None)
     if all(_method(source, name) for name in ("iter_bytes", "aiter_bytes")) and not _method(source, "__iter__"):
         below = {way for way, name in (("sync", "__iter__"), ("async", "__aiter__")) if _method(stream, name)}
@@ -174,6 +190,12 @@ def _ways_of_stream(source: Any) -> set[str]:
             return below
     sync, asynchronous = (any(_method(source, name) for name in names) for names in (_SYNC, _ASYNC))
     return {way for way, can in (("sync", sync), ("async", asynchronous)) if can}
+
+
+def _async_iter_bytes(source: Any) -> Callable[..., Any] | None:
+    """The OpenAI SDK's asynchronous response has an `iter_bytes` that is asynchronous."""
+    iter_bytes = _method(source, "iter_bytes")
+    return iter_bytes if inspect.isasyncgenfunction(iter_bytes) else None
 
 
 def _content(source: Any) -> Any:
@@ -184,6 +206,15 @@ def _content(source: Any) -> Any:
 def _is_file(source: object) -> bool:
     """Whether it is a file, which its user will close. What has headers is a response; that of http.client is both."""
     return not hasattr(source, "headers")
+
+
+def _fileno(response: Any) -> int:
+    """The socket below a response. Over HTTP/2 it serves others too, and is not told."""
+    response = getattr(response, "http_response", response)  # below that of the OpenAI SDK
+    extensions: Any = getattr(response, "extensions", None)  # httpx
+    if extensions is not None and extensions["http_version"] in {b"HTTP/1.0", b"HTTP/1.1"}:
+        return cast(int, extensions["network_stream"].get_extra_info("socket").fileno())
+    return cast(int, getattr(response, "raw", response).fileno())
 
 
 def _awaitable(close: Callable[[], Any] | None) -> _Close | None:
@@ -197,8 +228,16 @@ def _awaitable(close: Callable[[], Any] | None) -> _Close | None:
     return aclose
 
 
-async def _at_once(data: Any) -> AsyncIterator[Any]:
-    yield data
+class _Once(AsyncIterator[Any]):
+    """One read that is there already. No generator, which would have to be closed."""
+
+    def __init__(self, read: Any) -> None:
+        self._left = iter((read,))
+
+    async def __anext__(self) -> Any:
+        for read in self._left:
+            return read
+        raise StopAsyncIteration
 
 
 def _status(source: Any) -> int | None:

@@ -37,6 +37,10 @@ class StreamState:
     def close(self) -> bool:
         """The reader leaves; says whether that was before the end. The state stays where one was reached."""
         early = not self.over
+        if early and self.state == "open":
+            self.state = "closed"
+        if early and self.source is not None:
+            self.source.interrupt()
         self.end("closed")
         return early
 

@@ -128,8 +128,8 @@ class ChatStream(_Chat[T]):
     def iter_payloads(self) -> Iterator[bytes]:
         """Give the payload of each event that is a chunk, as it was sent, without decoding it.
 
-        Errors and the sentinel are seen all the same; usage and finish reasons are not, so a body that ends without the
-        sentinel counts as incomplete.
+        Errors and the sentinel are seen all the same. Usage and finish reasons are not followed, but for the last few
+        payloads of a body that ends without the sentinel, which tell whether the answer is whole.
         """
         return self._decoder.payloads()
 

@@ -13,7 +13,7 @@ use crate::chat::{Chat, Outside, Want};
 use crate::errors::{enter, guarded};
 use crate::follow::{Facts, Told};
 use crate::member::Members;
-use crate::reads::Reads;
+use crate::reads::{DETACH_MIN, Reads};
 
 const CLASS: &str = "ChunkDecoder";
 
@@ -28,19 +28,20 @@ pub(crate) struct ChunkDecoder {
 #[pymethods]
 impl ChunkDecoder {
     #[new]
-    #[pyo3(signature = (decode, unusual, *, facts = None, max_event_size))]
+    #[pyo3(signature = (decode, unusual, *, facts = None, max_event_size, detach_min = None))]
     fn py_new(
         py: Python<'_>,
         decode: Py<PyAny>,
         unusual: Py<PyAny>,
         facts: Option<Py<PyAny>>,
         max_event_size: usize,
+        detach_min: Option<usize>,
     ) -> PyResult<Self> {
         let facts = match facts {
             Some(function) => Facts::Function(Some(function)),
             None => Facts::BuiltIn(Members::built_in(py)?),
         };
-        let reads = Reads::new(Framer::new(max_event_size).show_ignored(true), true);
+        let reads = Reads::new(Framer::new(max_event_size).show_ignored(true), true, detach_min.unwrap_or(DETACH_MIN));
         Ok(Self {
             closed: AtomicBool::new(false),
             done: AtomicBool::new(false),

@@ -13,7 +13,7 @@ use try_lock::{Locked, TryLock};
 use crate::buffer::to_bytes;
 use crate::errors::{enter, event_too_large, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
-use crate::reads::{Found, Reads};
+use crate::reads::{DETACH_MIN, Found, Reads};
 
 const CLASS: &str = "SSEDecoder";
 
@@ -113,12 +113,22 @@ fn show(tells: bool, id: &[u8], retry: Option<u64>, shown: &Mutex<Shown>) -> boo
 #[pymethods]
 impl SSEDecoder {
     #[new]
-    #[pyo3(signature = (*, max_event_size, ignored_lines = false, unusual = None))]
-    fn py_new(max_event_size: usize, ignored_lines: bool, unusual: Option<Py<PyAny>>) -> Self {
+    #[pyo3(signature = (*, max_event_size, ignored_lines = false, unusual = None, detach_min = None))]
+    fn py_new(
+        max_event_size: usize,
+        ignored_lines: bool,
+        unusual: Option<Py<PyAny>>,
+        detach_min: Option<usize>,
+    ) -> Self {
         let framer = Framer::new(max_event_size).show_ignored(ignored_lines);
         Self {
             closed: AtomicBool::new(false),
-            state: TryLock::new(Events { reads: Reads::new(framer, false), unusual, over: false, tells: false }),
+            state: TryLock::new(Events {
+                reads: Reads::new(framer, false, detach_min.unwrap_or(DETACH_MIN)),
+                unusual,
+                over: false,
+                tells: false,
+            }),
             shown: Mutex::default(),
         }
     }

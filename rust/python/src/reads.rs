@@ -13,15 +13,18 @@ use ssewire_core::{END_OF_INPUT, Event, Framer, Ignored, Step, TooLarge};
 
 use crate::buffer::to_bytes;
 
-/// From so many bytes left in a read on, framing releases the interpreter. Releasing costs some 60 ns a call.
-/// Measured by `python -m benches.gil`, in `benches/results/gil.json`.
-const DETACH_MIN: usize = 32 * 1024;
+/// From so many bytes left in a read on, framing releases the interpreter. That costs 60 ns where nobody wants it, but
+/// beside a thread that computes without pause it costs up to 5 ms, the interpreter's switch interval, to get it back;
+/// and framing is so fast that two threads gain nothing from it below this size, unless lines are short.
+/// Measured by `python -m benches.gil --save gil`, in `benches/results/gil.json`. No read from a socket is that large;
+/// bodies held in memory are.
+pub(crate) const DETACH_MIN: usize = 256 * 1024;
 
 /// So many bytes are framed between two looks at the signals: well below a millisecond.
 const SLICE: usize = 1024 * 1024;
 
-/// So many events are framed ahead.
-const AHEAD: usize = 256;
+/// So many events are framed ahead: a slice of usual ones, in 200 KB.
+const AHEAD: usize = 4096;
 
 /// Bytes kept of the start of the body until its first event, to say what came instead of a stream.
 const HEAD: usize = 4096;
@@ -61,6 +64,7 @@ pub(crate) struct Reads {
     framer: Framer,
     /// At the end of the body its unfinished event is delivered; the standard drops it.
     deliver_last: bool,
+    detach_min: usize,
     source: Option<Py<PyIterator>>,
     waiting: VecDeque<Py<PyBytes>>,
     read: Option<Py<PyBytes>>,
@@ -73,10 +77,11 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    pub(crate) fn new(framer: Framer, deliver_last: bool) -> Self {
+    pub(crate) fn new(framer: Framer, deliver_last: bool, detach_min: usize) -> Self {
         Self {
             framer,
             deliver_last,
+            detach_min,
             source: None,
             waiting: VecDeque::new(),
             read: None,
@@ -214,7 +219,7 @@ impl Reads {
         let Some(read) = &self.read else { return Found::NeedMore };
         let bytes = read.as_bytes(py);
         let Some(left) = bytes.get(self.at..) else { return Found::NeedMore };
-        if left.is_empty() || left.len() >= DETACH_MIN {
+        if left.is_empty() || left.len() >= self.detach_min {
             return Found::NeedMore;
         }
         let mut input = left;
