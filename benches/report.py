@@ -1,0 +1,87 @@
+"""Tables for the terminal and files for `benches/results`."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benches.measure import Result, command, environment
+from benches.peers import FLOOR, Suite
+
+_WIDTH = 120
+RESULTS = Path(__file__).parent / "results"
+
+
+def terminal() -> Console:
+    """Give the console; into a file or a pipe it writes lines long enough for the tables."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDTH)
+
+
+def print_suite(console: Console, suite: Suite, reads: str, results: list[Result]) -> None:
+    """Print one suite at one read size, the fastest first."""
+    table = Table(title=f"{suite.name}, reads: {reads}", title_justify="left")
+    table.add_column("peer", no_wrap=True)
+    for column in ("ns/event", "min", "max", *(_column(name) for name in suite.references)):
+        table.add_column(column, justify="right", no_wrap=True)
+    medians = {result.peer: result.median for result in results}
+    for result in sorted(results, key=lambda result: result.median):
+        cells = [f"{result.median:,.0f}", f"{result.min:,.0f}", f"{result.max:,.0f}"]
+        cells += [f"{_ratio(name, result.median, medians[name]):.2f}" for name in suite.references]
+        table.add_row(result.peer, *cells, style="bold" if result.peer == "ssewire" else None)
+    console.print(table)
+
+
+def _column(reference: str) -> str:
+    return "x floor" if reference == FLOOR else f"{reference} x"
+
+
+def _ratio(reference: str, ours: float, theirs: float) -> float:
+    """How many times as fast as the reference; of the floor, how many times its time."""
+    return ours / theirs if reference == FLOOR else theirs / ours
+
+
+def judge(suite: Suite, results: list[Result]) -> list[dict[str, object]]:
+    """Hold the medians against the targets of the suite."""
+    medians = {(result.reads, result.peer): result.median for result in results if result.suite == suite.name}
+    verdicts: list[dict[str, object]] = []
+    for target in suite.targets:
+        for reads in target.reads:
+            ours, theirs = medians.get((reads, "ssewire")), medians.get((reads, target.reference))
+            if ours is None or theirs is None:
+                continue
+            ratio = _ratio(target.reference, ours, theirs)
+            at_most = target.reference == FLOOR
+            verdicts.append(
+                {
+                    "suite": suite.name,
+                    "reads": reads,
+                    "against": target.reference,
+                    "target": f"{'at most' if at_most else 'at least'} {target.bound:g}",
+                    "measured": round(ratio, 2),
+                    "met": ratio <= target.bound if at_most else ratio >= target.bound,
+                }
+            )
+    return verdicts
+
+
+def print_targets(console: Console, verdicts: list[dict[str, object]]) -> None:
+    """Print which targets are met."""
+    table = Table(title="targets: ssewire, times as fast as the peer, or times the floor", title_justify="left")
+    for column in verdicts[0]:
+        table.add_column(column, justify="right" if column in ("target", "measured") else "left", no_wrap=True)
+    for verdict in verdicts:
+        *cells, met = verdict.values()
+        style = None if met else "bold red"
+        table.add_row(*map(str, cells), "yes" if met else "no", style=style)
+    console.print(table)
+
+
+def save(name: str, **figures: Sequence[object]) -> Path:
+    """Write figures, with the command and the machine they came from, to `benches/results/<name>.json`."""
+    path = RESULTS / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"command": command(), **environment(), **figures}, indent=1) + "\n", encoding="utf-8")
+    return path
