@@ -129,7 +129,7 @@ def facts_of(type: Any) -> Callable[[Any], tuple[Any, list[tuple[Any, Any]]]] | 
 
 
 def _facts(chunk: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    usage = member(chunk, "usage")
+    usage = member(chunk, "usage") or None  # an empty object is none
     return usage, [(_index(choice), member(choice, "finish_reason")) for choice in _choices(chunk)]
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from .errors import APIError, DecodeError, IncompleteStreamError, NotAStreamError, SSEWireError
 from .source import Source
-from .state import StreamState
+from .state import State, StreamState
 
 Item: TypeAlias = tuple[bytes, Any] | BaseException
 Outcome: TypeAlias = tuple[list[Item], bool] | None
@@ -48,17 +48,18 @@ class ChatFollower(StreamState):
             case "named":
                 return self._named(payload or b"", detail)
             case "suspect":
-                return self._suspect(payload or b"", number, offset)
+                return self._suspect(payload or b"", detail, number, offset)
             case "refused":
                 error, cut = detail
                 return self._refused(payload or b"", error, cut, number, offset)
             case "done":
-                self.end("done")
+                return self._over("done")
             case "end":
                 return self._ended(payload, finished=detail)
             case "too_large":
                 self.end("error")
-                return [detail], True
+                # A stream lets go of its source; a decoder that is fed goes on behind the event.
+                return [detail], self.source is not None
             case "failed":
                 instead = self.failed(detail)
                 return ([instead], True) if instead else None
@@ -71,7 +72,7 @@ class ChatFollower(StreamState):
             return [self._api_error(payload)], False
         return None
 
-    def _suspect(self, payload: bytes, number: int, offset: int) -> Outcome:
+    def _suspect(self, payload: bytes, cut: bool, number: int, offset: int) -> Outcome:
         """A payload in which "error" occurs: as its error, or just as some text."""
         whole = _json_or_none(payload)
         if isinstance(whole, dict) and whole.get("error"):
@@ -79,7 +80,7 @@ class ChatFollower(StreamState):
         try:
             return [(payload, self._decode(payload))], False
         except Exception as error:  # as in the compiled decoder: a type of the user's own may raise anything
-            return self._refused(payload, error, False, number, offset)
+            return self._refused(payload, error, cut, number, offset)
 
     def _refused(self, payload: bytes, error: Exception, cut: bool, number: int, offset: int) -> Outcome:
         if cut:
@@ -91,8 +92,7 @@ class ChatFollower(StreamState):
 
     def _ended(self, head: bytes | None, *, finished: bool) -> Outcome:
         if self.state != "open":
-            instead = self.ended(self.state)
-            return ([instead], True) if instead else None
+            return self._over(self.state)
         if head is not None:
             return [self.no_stream(head)], True
         if not finished:
@@ -101,8 +101,11 @@ class ChatFollower(StreamState):
         if self._require_done:
             self.end("incomplete")
             return [IncompleteStreamError("the body ended without [DONE]")], True
-        self.end("finished")
-        return None
+        return self._over("finished")
+
+    def _over(self, state: State) -> Outcome:
+        instead = self.ended(state)
+        return ([instead], True) if instead else None
 
     def no_stream(self, body: bytes) -> SSEWireError:
         """The error for a body without any event, or with a status that is no success; `body` is its start."""

@@ -138,6 +138,8 @@ def open_async(source: Any) -> Source[AsyncIterator[Any]]:
         return Source(source, aiter(iter_any()), _awaitable(_method(source, "close")))
     if iter_any := _method(source, "iter_any"):
         return Source(source, aiter(iter_any()))
+    if _method(source, "readuntil") and (read := _method(source, "read")):
+        return Source(source, _Read(read))
     if _method(source, "__aiter__"):
         return Source(source, aiter(source))
     return _unknown(source, "aiter_bytes(), content.iter_any() and asynchronous iteration")
@@ -176,12 +178,12 @@ def _only_async(source: Any) -> bool:
 def _only_sync(source: Any) -> bool:
     """Whether no coroutine can read it without blocking its event loop."""
     ways = _ways_of_stream(source)
-    return "sync" in ways and "async" not in ways and not _method(_content(source), "iter_any")
+    return "sync" in ways and "async" not in ways
 
 
 def _ways_of_stream(source: Any) -> set[str]:
     """How it can be read. One class serves both kinds of response in httpx: there the stream below it tells."""
-    if _async_iter_bytes(source):
+    if _async_iter_bytes(source) or _method(_content(source), "iter_any"):
         return {"async"}
     stream: Any = getattr(source, "stream", None)
     if all(_method(source, name) for name in ("iter_bytes", "aiter_bytes")) and not _method(source, "__iter__"):
@@ -236,6 +238,18 @@ class _Once(AsyncIterator[Any]):
 
     async def __anext__(self) -> Any:
         for read in self._left:
+            return read
+        raise StopAsyncIteration
+
+
+class _Read(AsyncIterator[Any]):
+    """The reads of an `asyncio.StreamReader`, whose own iteration gives lines, and none beyond its limit."""
+
+    def __init__(self, read: Callable[[int], Any]) -> None:
+        self._read = read
+
+    async def __anext__(self) -> Any:
+        if read := await self._read(_READ_SIZE):
             return read
         raise StopAsyncIteration
 

@@ -8,7 +8,7 @@
 //! | kind | payload | detail |
 //! |---|---|---|
 //! | `"named"` | the data of an event with a name | the name |
-//! | `"suspect"` | data in which `"error"` occurs, as a key or a value | None |
+//! | `"suspect"` | data in which `"error"` occurs, as a key or a value | whether the end of the body cut it |
 //! | `"refused"` | data that the decoder refused | the exception, and whether the end of the body cut it |
 //! | `"line"` | a line that is no field | whether it stands inside an event |
 //! | `"done"` | the sentinel | None |
@@ -160,10 +160,10 @@ impl Chat {
         let suspect = ERROR.find(data).is_some();
         let payload = PyBytes::new(py, data);
         if suspect {
-            self.unusual(py, "suspect", Some(payload), py.None(), number, offset)?;
+            self.unusual(py, "suspect", Some(payload), self.reads.is_cut(py), number, offset)?;
             return Ok(None);
         }
-        if want == Want::Payload && !self.reads.ended() {
+        if want == Want::Payload && !self.reads.is_cut(py) {
             count(&outside.told.chunks);
             if let Some(place) = self.undecoded.get_mut(self.undecoded_count % LAST) {
                 *place = Some(payload.clone().unbind());
@@ -175,7 +175,7 @@ impl Chat {
         match decode.bind(py).call1((&payload,)) {
             Ok(chunk) => self.give(payload, chunk, want, outside),
             Err(error) if error.is_instance_of::<PyException>(py) => {
-                let detail = (error.value(py), self.reads.ended());
+                let detail = (error.value(py), self.reads.is_cut(py));
                 self.unusual(py, "refused", Some(payload), detail, number, offset)?;
                 Ok(None)
             }

@@ -134,8 +134,10 @@ impl Reads {
         self.deliver_last = deliver;
     }
 
-    pub(crate) fn ended(&self) -> bool {
-        self.ended
+    /// Whether what was found last is complete only because the body has ended.
+    pub(crate) fn is_cut(&self, py: Python<'_>) -> bool {
+        let last = self.read.as_ref().filter(|_| self.ended && self.waiting.is_empty());
+        last.is_some_and(|read| read.as_bytes(py) == END_OF_INPUT)
     }
 
     pub(crate) fn framer(&self) -> &Framer {

@@ -1,0 +1,139 @@
+"""Typed uses of the public names, checked by mypy: each `assert_type` must hold, each `ignore` must be needed.
+
+Nothing here runs; see `test_types.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Literal, TypedDict, assert_type
+
+import msgspec
+
+from ssewire import (
+    NSCALE,
+    AsyncChatStream,
+    AsyncEventStream,
+    ChatCompletionChunk,
+    ChatStream,
+    ChunkDecoder,
+    CompletionUsage,
+    EventStream,
+    IgnoredLine,
+    ServerSentEvent,
+    SSEDecoder,
+    SSEWireError,
+)
+
+
+class Mine(msgspec.Struct):
+    x: int
+
+
+class Shape(TypedDict):
+    x: int
+
+
+def chat_stream(response: Any) -> None:
+    stream = ChatStream(response)
+    assert_type(stream, ChatStream[ChatCompletionChunk])
+    with ChatStream(response, require_done=True, max_event_size=1) as entered:
+        assert_type(entered, ChatStream[ChatCompletionChunk])
+    for chunk in stream:
+        assert_type(chunk, ChatCompletionChunk)
+        assert_type(chunk.text, str)
+    assert_type(iter(stream), Iterator[ChatCompletionChunk])
+    assert_type(next(stream), ChatCompletionChunk)
+    assert_type(stream.iter_text(), Iterator[str])
+    assert_type(stream.iter_payloads(), Iterator[bytes])
+    assert_type(stream.iter_with_payload(), Iterator[tuple[bytes, ChatCompletionChunk]])
+    assert_type(stream.state, Literal["open", "done", "finished", "incomplete", "error", "closed"])
+    assert_type(stream.usage, CompletionUsage | None)
+    assert_type(stream.finish_reasons, dict[int, str])
+    assert_type(stream.last_event_id, str)
+
+
+def chunks_of_other_types(response: Any) -> None:
+    assert_type(ChatStream(response, type=Mine), ChatStream[Mine])
+    assert_type(ChatStream(response, type=Shape), ChatStream[Shape])
+    assert_type(ChatStream(response, type=dict[str, Any]), ChatStream[dict[str, Any]])
+    assert_type(ChatStream(response, type=ChatCompletionChunk), ChatStream[ChatCompletionChunk])
+    assert_type(AsyncChatStream(response, type=dict[str, Any]), AsyncChatStream[dict[str, Any]])
+    assert_type(next(ChatStream(response, type=Mine).iter_with_payload()), tuple[bytes, Mine])
+    for chunk in ChatStream(response, type=NSCALE.chunk_type):
+        assert_type(chunk.choices[0].delta.content, str | msgspec.UnsetType | None)
+
+
+async def async_chat_stream(response: Any) -> None:
+    stream = AsyncChatStream(response)
+    assert_type(stream, AsyncChatStream[ChatCompletionChunk])
+    async with AsyncChatStream(response, type=Mine) as entered:
+        assert_type(entered, AsyncChatStream[Mine])
+    async for chunk in stream:
+        assert_type(chunk, ChatCompletionChunk)
+    assert_type(aiter(stream), AsyncIterator[ChatCompletionChunk])
+    assert_type(await anext(stream), ChatCompletionChunk)
+    assert_type(stream.iter_text(), AsyncIterator[str])
+    assert_type(stream.iter_payloads(), AsyncIterator[bytes])
+    assert_type(stream.iter_with_payload(), AsyncIterator[tuple[bytes, ChatCompletionChunk]])
+    await stream.aclose()
+
+
+async def event_streams(response: Any, maybe: bool) -> None:
+    assert_type(EventStream(response), EventStream[ServerSentEvent])
+    assert_type(EventStream(response, ignored_lines=False), EventStream[ServerSentEvent])
+    assert_type(EventStream(response, ignored_lines=True), EventStream[ServerSentEvent | IgnoredLine])
+    assert_type(EventStream(response, ignored_lines=maybe), EventStream[ServerSentEvent | IgnoredLine])
+    for event in EventStream(response):
+        assert_type(event, ServerSentEvent)
+    for item in EventStream(response, ignored_lines=True):
+        assert_type(item, ServerSentEvent | IgnoredLine)
+        if isinstance(item, IgnoredLine):
+            assert_type(item.comment, bool)
+        else:
+            assert_type(item.data, str)
+    async for event in AsyncEventStream(response):
+        assert_type(event, ServerSentEvent)
+    assert_type(AsyncEventStream(response, ignored_lines=True), AsyncEventStream[ServerSentEvent | IgnoredLine])
+
+
+def events(event: ServerSentEvent) -> None:
+    assert_type((event.event, event.data, event.payload, event.id), tuple[str, str, bytes, str])
+    assert_type(event.retry, int | None)
+    assert_type(event.json(), Any)
+    assert_type(event.json(type=Mine), Mine)
+    assert_type(event.json(dict[str, int]), dict[str, int])
+    match event:
+        case ServerSentEvent(name, data):
+            assert_type((name, data), tuple[str, str])
+
+
+def decoders(read: bytes | bytearray | memoryview) -> None:
+    decoder = SSEDecoder()
+    assert_type(decoder, SSEDecoder[ServerSentEvent])
+    assert_type(decoder.feed(read), SSEDecoder[ServerSentEvent])
+    assert_type(decoder.finish(deliver=True), SSEDecoder[ServerSentEvent])
+    assert_type(SSEDecoder(ignored_lines=True), SSEDecoder[ServerSentEvent | IgnoredLine])
+    assert_type(list(decoder), list[ServerSentEvent])
+    chunks = ChunkDecoder()
+    assert_type(chunks, ChunkDecoder[ChatCompletionChunk])
+    assert_type(chunks.feed(read), ChunkDecoder[ChatCompletionChunk])
+    assert_type(ChunkDecoder(Mine), ChunkDecoder[Mine])
+    assert_type(ChunkDecoder(type=dict[str, Any]), ChunkDecoder[dict[str, Any]])
+    assert_type(list(ChunkDecoder(Mine).feed(read).finish()), list[Mine])
+    assert_type(chunks.done, bool)
+
+
+def wrong_uses(
+    stream: ChatStream[ChatCompletionChunk], decoder: SSEDecoder[ServerSentEvent], error: SSEWireError
+) -> None:
+    decoder.feed("data: a\n\n")  # type: ignore[arg-type]
+    decoder.feed(None)  # type: ignore[arg-type]
+    ChatStream()  # type: ignore[call-overload]
+    ChatStream(b"", "positional")  # type: ignore[call-overload]
+    ChatStream(b"", nonsense=True)  # type: ignore[call-overload]
+    stream.state = "done"  # type: ignore[misc]
+    assert stream.state != "Done"  # type: ignore[comparison-overlap]
+    next(stream).txt  # type: ignore[attr-defined]  # noqa: B018
+    next(iter(decoder)).data = ""  # type: ignore[misc]
+    print(error.status)  # type: ignore[attr-defined]  # noqa: T201

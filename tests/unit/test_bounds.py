@@ -1,0 +1,162 @@
+"""Memory stays bounded, and Ctrl-C is heard, however large the read, the event or the stream.
+
+Each program runs in a process of its own, so that its peak is its own: in MiB, as Linux counts it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from textwrap import dedent
+
+import pytest
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
+
+COMMON = """
+import os, signal, threading, time
+from ssewire import ChatStream, ChunkDecoder, EventStream, EventTooLargeError, SSEDecoder
+
+MIB = 1 << 20
+EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"' + b"x" * 100 + b'"}}]}\\n\\n'
+
+def memory(kind):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(kind)) / 1024
+
+def peak():
+    return memory("VmHWM")
+
+def resident():
+    return memory("VmRSS")
+"""
+
+
+def run(program: str) -> str:
+    """What a program prints."""
+    command = [sys.executable, "-c", COMMON + dedent(program)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+
+
+@linux
+@pytest.mark.parametrize(
+    "results", ["SSEDecoder().feed(read)", "EventStream([read])", "ChatStream([read, b'data: [DONE]'])"]
+)
+def test_one_huge_read_does_not_become_a_huge_list_of_results(results: str) -> None:
+    grown = run(f"""
+        read = EVENT * (64 * MIB // len(EVENT))
+        before = resident()
+        for item in {results}:
+            pass
+        print(peak() - before)
+    """)
+    assert float(grown) < 8
+
+
+@linux
+@pytest.mark.parametrize("decoder", ["SSEDecoder()", "ChunkDecoder()"])
+def test_an_event_beyond_the_limit_is_an_error_and_the_buffers_stay_under_three_times_the_limit(decoder: str) -> None:
+    grown = run(f"""
+        decoder = {decoder}
+        before = resident()
+        read = b"x" * 4096
+        list(decoder.feed(b"data: "))
+        errors = 0
+        for _ in range(64 * MIB // len(read)):
+            try:
+                list(decoder.feed(read))
+            except EventTooLargeError as error:
+                assert error.limit == 32 * MIB and error.offset == 0
+                errors += 1
+        assert errors == 1
+        print(peak() - before)
+    """)
+    assert float(grown) < 3 * 32
+
+
+@linux
+@pytest.mark.parametrize("stream", ["EventStream(reads())", "ChatStream(reads()).iter_payloads()"])
+def test_a_stream_of_a_gigabyte_needs_no_more_memory_than_its_beginning(stream: str) -> None:
+    grown = run(f"""
+        read = (b"data: {{" + b" " * 2000 + b"}}\\n\\n") * 32
+        size = 0
+
+        def reads():
+            global size
+            while size < 1024 * MIB:
+                size += len(read)
+                yield read
+            yield b"data: [DONE]\\n\\n"
+
+        before = None
+        for item in {stream}:
+            if before is None and size > 16 * MIB:
+                before = resident()
+        print(peak() - before)
+    """)
+    assert float(grown) < 2
+
+
+@linux
+def test_many_short_streams_leave_nothing_behind() -> None:
+    grown = run("""
+        body = EVENT * 3 + b"data: [DONE]\\n\\n"
+
+        def read(times):
+            for _ in range(times):
+                list(ChatStream([body]))
+                list(ChatStream([body], type=dict).iter_text())
+                list(EventStream(iter([body])))
+                list(ChunkDecoder().feed(body).finish())
+
+        read(1000)
+        before = resident()
+        read(10_000)
+        print(peak() - before)
+    """)
+    assert float(grown) < 2
+
+
+# Each `next(items)` is one call into the compiled part that would go on for seconds.
+ENDLESS = {
+    "a line without an end": """
+        read = bytes(1024 * MIB)
+        items = SSEDecoder().feed(b":")
+        for _ in range(100):
+            items.feed(read)
+    """,
+    "lines without an event": """
+        read = b"\\n" * (64 * MIB)
+        items = ChunkDecoder()
+        for _ in range(100):
+            items.feed(read)
+    """,
+    "events without a chunk": """
+        read = b"data:\\n\\n" * (8 * MIB)
+        items = ChatStream(read for _ in range(1000))
+    """,
+}
+
+
+@pytest.mark.parametrize("setup", ENDLESS.values(), ids=ENDLESS)
+def test_ctrl_c_is_heard_inside_a_huge_read(setup: str) -> None:
+    waited = run(
+        dedent(setup)
+        + dedent("""
+        def interrupt():
+            global sent
+            time.sleep(0.1)
+            sent = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
+        try:
+            next(items, None)
+        except KeyboardInterrupt:
+            print(time.perf_counter() - sent)
+        else:
+            print("inf")
+        """)
+    )
+    # A tenth of a second is what is wanted; a machine may be busy, but not for as long as the read would take.
+    assert float(waited) < 1

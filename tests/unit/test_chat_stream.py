@@ -1,0 +1,490 @@
+"""ChatStream: what comes out of a body, when the source is asked and closed, and where a loop goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import msgspec
+import pytest
+
+from ssewire import (
+    APIError,
+    ChatCompletionChunk,
+    ChatStream,
+    DecodeError,
+    EventTooLargeError,
+    IncompleteStreamError,
+    NotAStreamError,
+    SSEWireError,
+)
+from tests.reading import cut, pieces
+from tests.unit.cases import CASES, ERROR, HELLO, LIMIT, STOP, Case
+from tests.unit.making import DONE, Reads, Response, choice, chunk, sse
+
+USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+
+
+def outcome(stream: ChatStream[ChatCompletionChunk]) -> list[str | type[Exception]]:
+    """The text of each chunk and each error in its place, going on behind every error."""
+    found: list[str | type[Exception]] = []
+    for _ in range(20):
+        try:
+            found.extend(chunk.text for chunk in stream)
+        except SSEWireError as error:
+            found.append(type(error))
+        else:
+            return found
+    raise AssertionError("no end of errors")
+
+
+CUTS: dict[str, Callable[[bytes], list[bytes]]] = {
+    "whole": lambda body: [body],
+    "byte by byte": lambda body: pieces(body, 1),
+    "with an empty read": lambda body: cut(body, (40, 40, 90)),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("reads", CUTS.values(), ids=CUTS)
+def test_outcome_and_state(case: Case, reads: Callable[[bytes], list[bytes]]) -> None:
+    stream = ChatStream(Reads(*reads(case.body)), require_done=case.require_done, max_event_size=LIMIT)
+    assert stream.state == "open"
+    assert outcome(stream) == case.outcome
+    assert stream.state == case.state
+    # A further loop gives nothing new, and the state stays, also when the stream is closed now.
+    assert outcome(stream) == []
+    stream.close()
+    assert outcome(stream) == []
+    assert stream.state == case.state
+
+
+# The sentinel, and the source
+
+
+def test_behind_the_sentinel_the_source_is_not_asked_once_more_and_closed() -> None:
+    source = Reads(HELLO, DONE, HELLO)
+    assert [chunk.text for chunk in ChatStream(source)] == ["Hello"]
+    assert (source.asked, source.closed) == (2, 1)
+
+
+def test_the_source_is_asked_only_when_a_chunk_is_wanted() -> None:
+    source = Reads(HELLO + HELLO, HELLO, DONE)
+    stream = ChatStream(source)
+    assert source.asked == 0
+    chunks = iter(stream)
+    next(chunks)
+    next(chunks)
+    assert source.asked == 1
+    next(chunks)
+    assert source.asked == 2
+    assert next(chunks, None) is None
+    assert source.asked == 3
+
+
+@pytest.mark.parametrize(
+    ("reads", "state"),
+    [
+        ([HELLO, DONE, HELLO], "done"),
+        ([HELLO, STOP], "finished"),
+        ([HELLO], "incomplete"),
+        ([HELLO, OSError("reset")], "incomplete"),
+        ([b"<html>"], "error"),
+        ([b"data: " + b"x" * 500], "error"),
+    ],
+)
+def test_at_the_end_the_response_and_the_reads_are_closed_at_once(reads: list[Any], state: str) -> None:
+    response = Response(*reads)
+    stream = ChatStream(response, max_event_size=LIMIT)
+    with suppress(SSEWireError, OSError):
+        list(stream)
+    assert stream.state == state
+    assert (response.closed, response.generator_closed) == (1, True)
+
+
+def test_leaving_the_block_closes_once_and_keeps_the_error() -> None:
+    response = Response(HELLO, HELLO)
+    with pytest.raises(ZeroDivisionError), ChatStream(response) as stream:
+        assert 1 / len(next(stream).reasoning)
+    stream.close()
+    assert stream.state == "closed"
+    assert (response.closed, response.generator_closed) == (1, True)
+
+
+def test_an_iterable_without_a_close_is_read_all_the_same() -> None:
+    with ChatStream([HELLO, DONE]) as stream:
+        assert [chunk.text for chunk in stream] == ["Hello"]
+    assert stream.state == "done"
+
+
+def test_an_endless_source_of_nothing_is_left_to_its_limit() -> None:
+    source = Reads(*[b"data: x"], *[b"x"] * 1000)
+    stream = ChatStream(source, max_event_size=100)
+    with pytest.raises(EventTooLargeError) as caught:
+        next(stream)
+    assert (caught.value.limit, caught.value.offset) == (100, 0)
+    assert source.asked < 110
+
+
+# Loops
+
+
+def test_break_leaves_the_stream_open_and_a_second_loop_goes_on() -> None:
+    source = Reads(chunk("a") + chunk("b"), chunk("c"), DONE)
+    stream = ChatStream(source)
+    for item in stream:
+        assert item.text == "a"
+        break
+    assert (stream.state, source.closed) == ("open", 0)
+    assert [item.text for item in stream] == ["b", "c"]
+    assert stream.state == "done"
+
+
+@pytest.mark.parametrize("type", [ChatCompletionChunk, dict[str, Any]])
+def test_all_ways_to_iterate_share_one_position(type: type[Any]) -> None:
+    stream = ChatStream([b"".join(chunk(text) for text in "abcdefg") + DONE], type=type)
+    texts, payloads, pairs = stream.iter_text(), stream.iter_payloads(), stream.iter_with_payload()
+    assert msgspec.to_builtins(next(stream))["choices"][0]["delta"]["content"] == "a"
+    assert next(texts) == "b"
+    assert sse(next(payloads)) == chunk("c")
+    payload, item = next(pairs)
+    assert sse(payload) == chunk("d")
+    assert msgspec.convert(msgspec.to_builtins(item), ChatCompletionChunk).text == "d"
+    assert next(texts) == "e"
+    assert [*stream.iter_text()] == ["f", "g"]
+    assert [*texts, *payloads, *pairs, *stream] == []
+    assert stream.state == "done"
+
+
+@pytest.mark.parametrize("type", [ChatCompletionChunk, dict[str, Any]])
+def test_the_text_leaves_out_what_has_none_and_goes_on_behind_an_error(type: type[Any]) -> None:
+    body = chunk("") + chunk("a") + sse({}) + sse(b"oops") + chunk(None) + chunk("b") + ERROR + chunk("c") + DONE
+    texts = ChatStream([body], type=type).iter_text()
+    assert next(texts) == "a"
+    with pytest.raises(DecodeError):
+        next(texts)
+    assert next(texts) == "b"
+    with pytest.raises(APIError):
+        next(texts)
+    assert list(texts) == ["c"]
+
+
+def test_payloads_are_as_sent_and_not_decoded() -> None:
+    sent = [b'{"choices" :[ ]}', b"oops", b'{"x":1}\n{"y":2}']
+    body = b"".join(b"data: " + payload.replace(b"\n", b"\ndata: ") + b"\n\n" for payload in sent)
+    stream = ChatStream([body + b"data:\n\n" + ERROR + DONE])
+    payloads = stream.iter_payloads()
+    assert [next(payloads) for _ in sent] == sent
+    with pytest.raises(APIError):
+        next(payloads)
+    assert list(payloads) == []
+    assert stream.state == "error"
+
+
+def test_a_closed_stream_raises_however_it_is_read() -> None:
+    stream = ChatStream([chunk("a") + chunk("b")])
+    texts = stream.iter_text()
+    next(stream)
+    stream.close()
+    stream.close()
+    for reader in (stream, iter(stream), texts, stream.iter_text(), stream.iter_payloads(), stream.iter_with_payload()):
+        with pytest.raises(SSEWireError, match="closed"):
+            next(reader)
+    assert stream.state == "closed"
+
+
+def test_a_stream_that_is_closed_behind_an_error_inside_it_gives_nothing_more() -> None:
+    response = Response(ERROR + HELLO, HELLO)
+    stream = ChatStream(response)
+    with pytest.raises(APIError):
+        next(stream)
+    assert response.closed == 0
+    stream.close()
+    assert response.closed == 1
+    with pytest.raises(SSEWireError, match="closed"):
+        next(stream)
+    assert stream.state == "error"
+
+
+def test_the_last_event_id_is_that_of_the_chunks_so_far() -> None:
+    stream = ChatStream([b"id: 1\n" + HELLO + HELLO + b"id: zwei \xe2\x82\xac\n" + HELLO, DONE])
+    assert stream.last_event_id == ""
+    ids = [stream.last_event_id for _ in stream]
+    assert ids == ["1", "1", "zwei €"]
+
+
+def test_the_last_event_id_in_a_large_read_is_that_of_the_chunks_so_far() -> None:
+    stream = ChatStream([HELLO * 1000 + b"id: 1\n" + HELLO + HELLO * 1000 + DONE])
+    assert [stream.last_event_id for _ in stream] == [""] * 1000 + ["1"] * 1001
+
+
+# Usage and finish reasons, for every type of chunk
+
+
+class DeltaStruct(msgspec.Struct):
+    content: str | None = None
+
+
+class ChoiceStruct(msgspec.Struct):
+    index: int = 0
+    delta: DeltaStruct = msgspec.field(default_factory=DeltaStruct)
+    finish_reason: str | None = None
+
+
+class ChunkStruct(msgspec.Struct):
+    choices: list[ChoiceStruct] = []
+    usage: dict[str, int] | None = None
+
+
+class ChunkDict(TypedDict, total=False):
+    choices: list[Any]
+    usage: dict[str, int] | None
+
+
+@dataclass
+class ChunkDataclass:
+    choices: list[ChoiceStruct] | None = None
+    usage: dict[str, int] | None = None
+
+
+TYPES = [ChatCompletionChunk, dict[str, Any], ChunkStruct, ChunkDict, ChunkDataclass, Any]
+
+
+@pytest.fixture(params=TYPES, ids=["built-in", "dict", "Struct", "TypedDict", "dataclass", "Any"])
+def chunk_type(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def test_chunks_are_of_the_type_asked_for(chunk_type: Any) -> None:
+    stream = ChatStream([chunk("Hi"), DONE], type=chunk_type)
+    (item,) = stream
+    assert isinstance(item, dict if chunk_type in (Any, ChunkDict, dict[str, Any]) else chunk_type)
+    assert list(ChatStream([chunk("Hi"), DONE], type=chunk_type).iter_text()) == ["Hi"]
+
+
+def test_the_last_usage_counts_and_none_wipes_it(chunk_type: Any) -> None:
+    first, last = {"total_tokens": 1}, USAGE
+    stream = ChatStream(
+        [
+            chunk("a", usage=None) + chunk("b", usage=first) + chunk("c", usage=None) + chunk("d"),
+            sse({"choices": [], "usage": last}) + sse({"choices": [], "usage": {}}) + chunk("e", usage=None),
+            DONE,
+        ],
+        type=chunk_type,
+    )
+    assert stream.usage is None
+    seen = [msgspec.to_builtins(stream.usage) for _ in stream]
+    assert seen == [None, first, first, first, last, last, last]
+
+
+def test_finish_reasons_are_kept_by_choice(chunk_type: Any) -> None:
+    stream = ChatStream(
+        [
+            chunk("a") + chunk("b", index=1) + chunk("c", index=2),
+            sse({"choices": [choice("", "length", 1), choice("", "tool_calls", 0)]}),
+            sse({"choices": [choice("", "stop", 0), choice("", None, 1), choice("", "", 1), choice("", "stop", 2)]}),
+            sse({"choices": [choice("", "content_filter", 1)]}),
+        ],
+        type=chunk_type,
+    )
+    assert stream.finish_reasons == {}
+    assert len(list(stream)) == 6
+    # A later `stop` does not replace `tool_calls`; null and "" wipe nothing; another reason does replace.
+    assert stream.finish_reasons == {0: "tool_calls", 1: "content_filter", 2: "stop"}
+    assert stream.state == "finished"
+
+
+def test_what_the_properties_give_is_the_readers_own() -> None:
+    stream = ChatStream([STOP, DONE])
+    list(stream)
+    stream.finish_reasons[0] = "changed"
+    assert stream.finish_reasons == {0: "stop"}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"choices": 5},
+        {"choices": "text"},
+        {"choices": {"0": {}}},
+        {"choices": [None, 1, "x", [], {"index": [1], "delta": 3, "finish_reason": {"a": 1}}, {"index": None}]},
+        {"choices": [{"index": "zero", "finish_reason": 7, "delta": {"content": [1]}}], "usage": []},
+        {"choices": [{"index": 2**70, "delta": None}], "usage": "none"},
+    ],
+)
+def test_an_untyped_chunk_may_hold_anything_where_choices_should_be(payload: Any) -> None:
+    stream = ChatStream([sse(payload), HELLO + DONE], type=dict[str, Any])
+    assert list(stream) == [payload, msgspec.json.decode(HELLO[6:])]
+    assert list(ChatStream([sse(payload), HELLO + DONE], type=dict[str, Any]).iter_text()) == ["Hello"]
+
+
+@pytest.mark.parametrize("key", [b"x", b"error"])
+def test_a_payload_that_is_nested_too_deep_is_a_decode_error(key: bytes) -> None:
+    deep = b'{"%b":%b%b}' % (key, b"[" * 100_000, b"]" * 100_000)
+    stream = ChatStream([sse(deep) + HELLO + DONE])
+    with pytest.raises(DecodeError):
+        next(stream)
+    assert [chunk.text for chunk in stream] == ["Hello"]
+
+
+def test_a_type_that_refuses_in_its_own_way_is_a_decode_error() -> None:
+    @dataclass
+    class Picky:
+        id: str
+
+        def __post_init__(self) -> None:
+            raise RuntimeError(self.id)
+
+    stream = ChatStream([sse({"id": "no"}) + sse({"id": "error", "x": "error"}) + DONE], type=Picky)
+    for _ in range(2):
+        with pytest.raises(DecodeError):
+            next(stream)
+    assert next(stream, None) is None
+
+
+# What errors say
+
+
+def test_a_decode_error_says_which_event_and_where() -> None:
+    before = b": comment\n\n" + HELLO + b"data:\n\n"
+    stream = ChatStream([before + b"id: 3\n" + sse(b'{"choices": [{"index": "x"}]}') + DONE])
+    assert next(stream).text == "Hello"
+    with pytest.raises(DecodeError) as caught:
+        next(stream)
+    error = caught.value
+    assert error.payload == b'{"choices": [{"index": "x"}]}'
+    assert error.event_number == 3
+    assert error.offset == len(before) + len(b"id: 3\n")
+    assert "$.choices[0].index" in error.reason
+    assert error.reason in str(error)
+    assert stream.state == "open"
+
+
+@pytest.mark.parametrize(
+    ("payload", "message", "type", "code", "param"),
+    [
+        ({"error": {"message": "m", "type": "t", "code": "c", "param": "p"}}, "m", "t", "c", "p"),
+        ({"error": {"message": "m", "code": 429}, "choices": []}, "m", None, 429, None),
+        ({"error": "m"}, "m", None, None, None),
+    ],
+)
+def test_an_api_error_has_every_member(
+    payload: Any, message: str, type: str | None, code: str | int | None, param: str | None
+) -> None:
+    with ChatStream(Response(HELLO + sse(payload), headers={"X-Request-Id": "r-1"})) as stream:
+        assert next(stream).text == "Hello"
+        with pytest.raises(APIError) as caught:
+            next(stream)
+    error = caught.value
+    assert (error.message, error.type, error.code, error.param) == (message, type, code, param)
+    assert error.body == payload
+    assert (error.status, error.headers) == (200, {"x-request-id": "r-1"})
+    assert message in str(error)
+    assert stream.state == "error"
+
+
+def test_a_cut_payload_is_shown() -> None:
+    stream = ChatStream([HELLO + b'data: {"choices": [{"ind'])
+    next(stream)
+    with pytest.raises(IncompleteStreamError) as caught:
+        next(stream)
+    assert caught.value.tail == b'{"choices": [{"ind'
+
+
+@pytest.mark.parametrize("status", [200, 201, 206])
+def test_any_success_is_one(status: int) -> None:
+    assert [chunk.text for chunk in ChatStream(Response(HELLO, DONE, status=status))] == ["Hello"]
+
+
+@pytest.mark.parametrize("body", [HELLO + DONE, b"", b"<html>", b'{"detail": "no"}', b'{"error": {"message": "no"}}'])
+def test_a_bad_status_is_an_error_whatever_the_body(body: bytes) -> None:
+    response = Response(*pieces(body, 3), status=404, headers={"Content-Type": "text/plain"})
+    stream = ChatStream(response)
+    with pytest.raises((APIError, NotAStreamError), match="404") as caught:
+        next(stream)
+    assert isinstance(caught.value, APIError) == (b'"no"' in body)
+    assert (caught.value.status, caught.value.headers) == (404, {"content-type": "text/plain"})
+    assert (stream.state, response.closed) == ("error", 1)
+    assert list(stream) == []
+
+
+def test_of_a_refusal_only_the_start_is_read() -> None:
+    response = Response(*[b"x" * 1000] * 1000, status=500)
+    with pytest.raises(NotAStreamError) as caught:
+        next(ChatStream(response))
+    assert len(caught.value.body) == 65_536
+    assert response.reads.asked < 70
+
+
+# What the source raises
+
+
+@pytest.mark.parametrize("error", [OSError("reset"), ValueError("v"), StopAsyncIteration(), RecursionError("r")])
+def test_an_error_of_the_source_passes_through_as_it_is(error: Exception) -> None:
+    source = Reads(HELLO, error, HELLO)
+    stream = ChatStream(source)
+    assert next(stream).text == "Hello"
+    with pytest.raises(type(error)) as caught:
+        next(stream)
+    assert caught.value is error
+    assert (stream.state, source.closed) == ("incomplete", 1)
+    assert list(stream) == []
+    assert source.asked == 2
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])
+def test_an_interrupted_read_leaves_the_stream_closed(interruption: BaseException) -> None:
+    source = Reads(HELLO, interruption, HELLO)
+    stream = ChatStream(source)
+    next(stream)
+    with pytest.raises(type(interruption)) as caught:
+        next(stream)
+    assert caught.value is interruption
+    assert (stream.state, source.closed) == ("closed", 1)
+    with pytest.raises(SSEWireError, match="closed"):
+        next(stream)
+    stream.close()
+
+
+@pytest.mark.parametrize("read", ["data: x\n\n", None, 7, [1]])
+def test_a_read_that_is_no_bytes_is_a_type_error(read: Any) -> None:
+    source = Reads(HELLO, read)
+    stream = ChatStream(source)
+    next(stream)
+    with pytest.raises(TypeError, match="iter_bytes" if isinstance(read, str) else "expected bytes"):
+        next(stream)
+    assert (stream.state, source.closed) == ("incomplete", 1)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_reads_may_be_any_buffer(kind: Callable[[bytes], Any]) -> None:
+    assert [chunk.text for chunk in ChatStream(map(kind, pieces(HELLO + DONE, 5)))] == ["Hello"]
+    assert [chunk.text for chunk in ChatStream(kind(HELLO + DONE))] == ["Hello"]
+
+
+def test_a_buffer_that_its_source_uses_again_is_read_in_time() -> None:
+    def reads() -> Iterator[memoryview]:
+        buffer = bytearray(200)
+        for event in (chunk("a"), chunk("b") + b"data: {", b"}\n\n" + chunk("c", "stop")):
+            buffer[: len(event)] = event
+            yield memoryview(buffer)[: len(event)]
+            buffer[:] = b"\n" * 200
+
+    assert [chunk.text for chunk in ChatStream(reads())] == ["a", "b", "", "c"]
+
+
+def test_an_error_that_closing_raises_is_not_hidden() -> None:
+    class Stubborn(Reads):
+        def close(self) -> None:
+            super().close()
+            raise OSError("cannot close")
+
+    source = Stubborn(HELLO, DONE)
+    stream = ChatStream(source)
+    assert next(stream).text == "Hello"
+    with pytest.raises(OSError, match="cannot close"):
+        next(stream)
+    assert (stream.state, source.closed) == ("done", 1)
+    assert list(stream) == []
