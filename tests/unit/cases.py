@@ -79,7 +79,7 @@ CASES: dict[str, Case] = {
     "last event without its blank line": Case(HELLO + STOP[:-1], ["Hello", ""], "finished"),
     "cut payload": Case(HELLO + STOP + HELLO[:-9], ["Hello", "", IncompleteStreamError], "incomplete"),
     "cut payload that speaks of an error": Case(
-        HELLO + STOP + chunk("x", error=None)[:-9], ["Hello", "", IncompleteStreamError], "incomplete"
+        HELLO + STOP + chunk("x", error=None)[:-5], ["Hello", "", IncompleteStreamError], "incomplete"
     ),
     "cut field name": Case(HELLO + STOP + b"dat", ["Hello", ""], "finished"),
     # Errors, and what comes behind them

@@ -185,8 +185,10 @@ impl Framer {
 
     /// The fast path: between two blocks, where nothing is held, an event of one data line that lies whole in the read
     /// and is ended by two line feeds. Whatever else stands there is left to [`Framer::next_step`].
+    ///
+    /// Gives nothing, and uses nothing of the input, where [`Framer::next`] would give anything else.
     #[inline]
-    fn next_plain<'r>(&mut self, input: &mut &'r [u8]) -> Option<Event<'r>> {
+    pub fn next_plain<'r>(&mut self, input: &mut &'r [u8]) -> Option<Event<'r>> {
         if !self.at_rest {
             return None;
         }

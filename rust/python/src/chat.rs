@@ -64,6 +64,14 @@ pub(crate) struct Chat {
     has_id: bool,
 }
 
+/// What an error says of an event: its number, where it stands, and whether the end of the body cut it.
+#[derive(Clone, Copy)]
+struct Event {
+    number: u64,
+    offset: u64,
+    cut: bool,
+}
+
 /// What the state shows outside, without being entered.
 pub(crate) struct Outside<'a> {
     pub(crate) told: &'a Told,
@@ -105,10 +113,15 @@ impl Chat {
         self.reads.stop();
     }
 
+    #[inline]
     pub(crate) fn next(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
-            let given = if let Some(item) = self.waiting.pop_front() {
-                self.hand_out(item.into_bound(py), want, outside)?
+            let given = if !self.waiting.is_empty() {
+                self.hand_out(py, want, outside)?
+            } else if let Some((data, offset)) = self.reads.find_plain(py) {
+                let payload = PyBytes::new(py, data);
+                let number = self.begin_event(outside, false);
+                self.take_payload(payload, want, Event { number, offset, cut: false }, outside)?
             } else if self.over {
                 return Ok(None);
             } else {
@@ -124,46 +137,55 @@ impl Chat {
         }
     }
 
-    /// Take what was found; gives what is to be handed out, or nothing yet.
+    /// Count an event, and tell the id in force.
     #[inline]
+    fn begin_event(&mut self, outside: &Outside<'_>, with_fields: bool) -> u64 {
+        self.reads.forget_head();
+        if self.has_id || with_fields {
+            let (_, id, _) = self.reads.fields(!with_fields);
+            self.has_id |= !id.is_empty();
+            outside.told.set_last_event_id(id);
+        }
+        count(&outside.told.events)
+    }
+
+    /// Take what was found; gives what is to be handed out, or nothing yet.
     fn take(&mut self, py: Python<'_>, found: Found, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Found::Event { data, bare, offset } = found else {
             self.take_other(py, found, outside)?;
             return Ok(None);
         };
-        let number = count(&outside.told.events);
-        self.reads.forget_head();
-        let (name, id, _) = self.reads.fields(bare);
-        if self.has_id || !id.is_empty() {
-            self.has_id = true;
-            outside.told.set_last_event_id(id);
-        }
-        let data = self.reads.data(py, data);
+        let payload = PyBytes::new(py, self.reads.data(py, data));
+        let number = self.begin_event(outside, !bare);
+        let (name, _, _) = self.reads.fields(bare);
         if !name.is_empty() {
             let name = PyString::new(py, &String::from_utf8_lossy(name));
-            let payload = PyBytes::new(py, data);
             self.unusual(py, "named", Some(payload), name, number, offset)?;
             return Ok(None);
         }
-        if data.first() != Some(&b'{') {
-            if data.trim_ascii().is_empty() {
-                return Ok(None);
-            }
-            if is_done(data) {
-                let payload = PyBytes::new(py, data);
-                self.stop();
-                outside.done.store(true, Ordering::Release);
-                self.unusual(py, "done", Some(payload), py.None(), number, offset)?;
-                return Ok(None);
-            }
+        let cut = self.reads.is_cut(py);
+        self.take_payload(payload, want, Event { number, offset, cut }, outside)
+    }
+
+    /// Take the data of an event without a name.
+    #[inline]
+    fn take_payload(
+        &mut self,
+        payload: Bound<'_, PyBytes>,
+        want: Want,
+        event: Event,
+        outside: &Outside<'_>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let py = payload.py();
+        let data = payload.as_bytes();
+        if data.first() != Some(&b'{') && (is_done(data) || data.trim_ascii().is_empty()) {
+            return self.take_no_chunk(payload, event, outside);
         }
-        let suspect = ERROR.find(data).is_some();
-        let payload = PyBytes::new(py, data);
-        if suspect {
-            self.unusual(py, "suspect", Some(payload), self.reads.is_cut(py), number, offset)?;
+        if ERROR.find(data).is_some() {
+            self.unusual(py, "suspect", Some(payload), event.cut, event.number, event.offset)?;
             return Ok(None);
         }
-        if want == Want::Payload && !self.reads.is_cut(py) {
+        if want == Want::Payload && !event.cut {
             count(&outside.told.chunks);
             if let Some(place) = self.undecoded.get_mut(self.undecoded_count % LAST) {
                 *place = Some(payload.clone().unbind());
@@ -174,16 +196,41 @@ impl Chat {
         let Some(decode) = &self.decode else { return Ok(None) };
         match decode.bind(py).call1((&payload,)) {
             Ok(chunk) => self.give(payload, chunk, want, outside),
-            Err(error) if error.is_instance_of::<PyException>(py) => {
-                let detail = (error.value(py), self.reads.is_cut(py));
-                self.unusual(py, "refused", Some(payload), detail, number, offset)?;
-                Ok(None)
-            }
-            Err(error) => Err(error),
+            Err(error) => self.refuse(payload, error, event),
         }
     }
 
+    /// The decoder refused the data, or a signal interrupted it.
+    #[inline(never)]
+    fn refuse(&mut self, payload: Bound<'_, PyBytes>, error: PyErr, event: Event) -> PyResult<Option<Py<PyAny>>> {
+        let py = payload.py();
+        if !error.is_instance_of::<PyException>(py) {
+            return Err(error);
+        }
+        let detail = (error.into_value(py), event.cut);
+        self.unusual(py, "refused", Some(payload), detail, event.number, event.offset)?;
+        Ok(None)
+    }
+
+    /// The sentinel, or nothing but white space.
+    #[inline(never)]
+    fn take_no_chunk(
+        &mut self,
+        payload: Bound<'_, PyBytes>,
+        event: Event,
+        outside: &Outside<'_>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let py = payload.py();
+        if is_done(payload.as_bytes()) {
+            self.stop();
+            outside.done.store(true, Ordering::Release);
+            self.unusual(py, "done", Some(payload), py.None(), event.number, event.offset)?;
+        }
+        Ok(None)
+    }
+
     /// Take what is no event.
+    #[inline(never)]
     fn take_other(&mut self, py: Python<'_>, found: Found, outside: &Outside<'_>) -> PyResult<()> {
         let events = outside.told.events.load(Ordering::Relaxed);
         match found {
@@ -223,6 +270,7 @@ impl Chat {
     }
 
     /// Reading the source raised; the exception passes through as it is, unless `unusual` puts another in its place.
+    #[inline(never)]
     fn failed(&mut self, py: Python<'_>, error: PyErr, outside: &Outside<'_>) -> PyErr {
         if !self.reads.is_pulling() {
             return error;
@@ -242,6 +290,7 @@ impl Chat {
         }
     }
 
+    #[inline(never)]
     fn unusual<'py>(
         &mut self,
         py: Python<'py>,
@@ -264,8 +313,10 @@ impl Chat {
         Ok(())
     }
 
-    /// Hand an item of `unusual` out.
-    fn hand_out(&mut self, item: Bound<'_, PyAny>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
+    /// Hand out an item that `unusual` gave.
+    #[inline(never)]
+    fn hand_out(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let Some(item) = self.waiting.pop_front().map(|item| item.into_bound(py)) else { return Ok(None) };
         if item.is_instance_of::<PyBaseException>() {
             return Err(PyErr::from_value(item));
         }

@@ -197,6 +197,23 @@ impl Reads {
         self.bytes(py, place, self.framer.data())
     }
 
+    /// The data and the offset of the next event, where it is a plain one that lies whole in a small read. It is a short
+    /// way of [`Reads::find`] for those who ask for nothing else.
+    #[inline]
+    pub(crate) fn find_plain(&mut self, py: Python<'_>) -> Option<(&[u8], u64)> {
+        if !self.ahead.is_empty() {
+            return None;
+        }
+        let mut left = self.read.as_ref()?.as_bytes(py).get(self.at..)?;
+        let length = left.len();
+        if length >= self.detach_min {
+            return None;
+        }
+        let event = self.framer.next_plain(&mut left)?;
+        self.at += length - left.len();
+        Some((event.data, event.offset))
+    }
+
     /// Find the next thing in the reads, asking the source for more where there is one.
     #[inline]
     pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Found> {
@@ -231,6 +248,7 @@ impl Reads {
     }
 
     /// Go on to the next read, or frame ahead in a large one; gives what is to be told where neither can be.
+    #[inline(never)]
     fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
         let Some(read) = &self.read else {
             if self.ended {

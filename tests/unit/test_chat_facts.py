@@ -1,0 +1,136 @@
+"""What a ChatStream follows, usage and finish reasons, for every type of chunk; and what those types may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import msgspec
+import pytest
+
+from ssewire import ChatCompletionChunk, ChatStream, DecodeError
+from tests.unit.cases import HELLO, STOP
+from tests.unit.making import DONE, choice, chunk, sse
+
+USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+
+
+class DeltaStruct(msgspec.Struct):
+    content: str | None = None
+
+
+class ChoiceStruct(msgspec.Struct):
+    index: int = 0
+    delta: DeltaStruct = msgspec.field(default_factory=DeltaStruct)
+    finish_reason: str | None = None
+
+
+class ChunkStruct(msgspec.Struct):
+    choices: list[ChoiceStruct] = []
+    usage: dict[str, int] | None = None
+
+
+class ChunkDict(TypedDict, total=False):
+    choices: list[Any]
+    usage: dict[str, int] | None
+
+
+@dataclass
+class ChunkDataclass:
+    choices: list[ChoiceStruct] | None = None
+    usage: dict[str, int] | None = None
+
+
+TYPES = [ChatCompletionChunk, dict[str, Any], ChunkStruct, ChunkDict, ChunkDataclass, Any]
+
+
+@pytest.fixture(params=TYPES, ids=["built-in", "dict", "Struct", "TypedDict", "dataclass", "Any"])
+def chunk_type(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def test_chunks_are_of_the_type_asked_for(chunk_type: Any) -> None:
+    stream = ChatStream([chunk("Hi"), DONE], type=chunk_type)
+    (item,) = stream
+    assert isinstance(item, dict if chunk_type in (Any, ChunkDict, dict[str, Any]) else chunk_type)
+    assert list(ChatStream([chunk("Hi"), DONE], type=chunk_type).iter_text()) == ["Hi"]
+
+
+def test_the_last_usage_counts_and_none_wipes_it(chunk_type: Any) -> None:
+    first, last = {"total_tokens": 1}, USAGE
+    stream = ChatStream(
+        [
+            chunk("a", usage=None) + chunk("b", usage=first) + chunk("c", usage=None) + chunk("d"),
+            sse({"choices": [], "usage": last}) + sse({"choices": [], "usage": {}}) + chunk("e", usage=None),
+            DONE,
+        ],
+        type=chunk_type,
+    )
+    assert stream.usage is None
+    seen = [msgspec.to_builtins(stream.usage) for _ in stream]
+    assert seen == [None, first, first, first, last, last, last]
+
+
+def test_finish_reasons_are_kept_by_choice(chunk_type: Any) -> None:
+    stream = ChatStream(
+        [
+            chunk("a") + chunk("b", index=1) + chunk("c", index=2),
+            sse({"choices": [choice("", "length", 1), choice("", "tool_calls", 0)]}),
+            sse({"choices": [choice("", "stop", 0), choice("", None, 1), choice("", "", 1), choice("", "stop", 2)]}),
+            sse({"choices": [choice("", "content_filter", 1)]}),
+        ],
+        type=chunk_type,
+    )
+    assert stream.finish_reasons == {}
+    assert len(list(stream)) == 6
+    # A later `stop` does not replace `tool_calls`; null and "" wipe nothing; another reason does replace.
+    assert stream.finish_reasons == {0: "tool_calls", 1: "content_filter", 2: "stop"}
+    assert stream.state == "finished"
+
+
+def test_what_the_properties_give_is_the_readers_own() -> None:
+    stream = ChatStream([STOP, DONE])
+    list(stream)
+    stream.finish_reasons[0] = "changed"
+    assert stream.finish_reasons == {0: "stop"}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"choices": 5},
+        {"choices": "text"},
+        {"choices": {"0": {}}},
+        {"choices": [None, 1, "x", [], {"index": [1], "delta": 3, "finish_reason": {"a": 1}}, {"index": None}]},
+        {"choices": [{"index": "zero", "finish_reason": 7, "delta": {"content": [1]}}], "usage": []},
+        {"choices": [{"index": 2**70, "delta": None}], "usage": "none"},
+    ],
+)
+def test_an_untyped_chunk_may_hold_anything_where_choices_should_be(payload: Any) -> None:
+    stream = ChatStream([sse(payload), HELLO + DONE], type=dict[str, Any])
+    assert list(stream) == [payload, msgspec.json.decode(HELLO[6:])]
+    assert list(ChatStream([sse(payload), HELLO + DONE], type=dict[str, Any]).iter_text()) == ["Hello"]
+
+
+@pytest.mark.parametrize("key", [b"x", b"error"])
+def test_a_payload_that_is_nested_too_deep_is_a_decode_error(key: bytes) -> None:
+    deep = b'{"%b":%b%b}' % (key, b"[" * 100_000, b"]" * 100_000)
+    stream = ChatStream([sse(deep) + HELLO + DONE])
+    with pytest.raises(DecodeError):
+        next(stream)
+    assert [chunk.text for chunk in stream] == ["Hello"]
+
+
+def test_a_type_that_refuses_in_its_own_way_is_a_decode_error() -> None:
+    @dataclass
+    class Picky:
+        id: str
+
+        def __post_init__(self) -> None:
+            raise RuntimeError(self.id)
+
+    stream = ChatStream([sse({"id": "no"}) + sse({"id": "error", "x": "error"}) + DONE], type=Picky)
+    for _ in range(2):
+        with pytest.raises(DecodeError):
+            next(stream)
+    assert next(stream, None) is None
