@@ -21,8 +21,8 @@ _ChunkT = TypeVar("_ChunkT")
 class ServerSentEvent:
     """One server-sent event.
 
-    Equal, hashable and picklable by its four members. Bytes that are no UTF-8 are U+FFFD in the text; `payload` has them
-    as they were sent.
+    Equal, hashable and picklable by its four members. Bytes that are no UTF-8 are U+FFFD in the text; `payload` has
+    them as they were sent.
     """
 
     __match_args__: Final = ("event", "data", "id", "retry")

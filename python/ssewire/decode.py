@@ -114,11 +114,15 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         self._follower.reset()
 
 
+# Making a decoder takes longer than decoding a chunk, and one serves any number of streams.
+_BUILT_IN: Final = msgspec.json.Decoder(ChatCompletionChunk).decode
+
+
 def chat_decoder(
     type: Any, *, require_done: bool, source: Source[Any] | None = None
 ) -> tuple[ChatFollower, tuple[Callable[[bytes], Any], Callable[..., Any]]]:
     """The follower of a chat stream, and the arguments with which it goes into a compiled decoder."""
-    decode = msgspec.json.Decoder(type).decode
+    decode = _BUILT_IN if type is ChatCompletionChunk else msgspec.json.Decoder(type).decode
     follower = ChatFollower(decode, require_done=require_done, source=source)
     return follower, (decode, follower.unusual)
 

@@ -13,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 ReadsT = TypeVar("ReadsT")
@@ -24,17 +25,17 @@ _Close = Callable[[], Any]
 
 
 class Source(Generic[ReadsT]):
-    """The reads of a body, and what is known of its response.
+    """The reads of a body, and what is known of its response; `bare` ones have none.
 
     `reads` is an iterator of bytes-like objects; `status` and `headers` (names in lower case) are the response's, where
     it has them.
     """
 
-    def __init__(self, owner: object, reads: ReadsT, close: _Close | None = None) -> None:
+    def __init__(self, owner: object, reads: ReadsT, close: _Close | None = None, *, bare: bool = False) -> None:
         self.name = _name(owner)
         self.reads = reads
-        self.status = _status(owner)
-        self.headers = _headers(owner)
+        self.status = None if bare else _status(owner)
+        self.headers = {} if bare else _headers(owner)
         self._async = isinstance(reads, AsyncIterator)
         self._owner = owner if close else None
         self._close = close
@@ -105,6 +106,9 @@ def open_sync(source: Any) -> Source[Iterator[Any]]:
     """Find out how to read `source` synchronously; TypeError when it cannot be read so."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Source(cast(object, source), iter((source,)))
+    if isinstance(source, (list, tuple, GeneratorType)):
+        # Known at once: asking for all that a response may have takes longer than many a stream.
+        return Source(source, iter(source), bare=True)
     _refuse_text(source)
     if _only_async(source):
         raise TypeError(f"{_name(source)} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
@@ -127,6 +131,8 @@ def open_async(source: Any) -> Source[AsyncIterator[Any]]:
     """Find out how to read `source` asynchronously; TypeError when it cannot be read so."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Source(cast(object, source), _Once(source))
+    if isinstance(source, AsyncGeneratorType):
+        return Source(source, source, bare=True)
     _refuse_text(source)
     if _only_sync(source):
         raise TypeError(f"{_name(source)} is synchronous: use ChatStream or EventStream with it")

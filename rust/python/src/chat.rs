@@ -126,8 +126,9 @@ impl Chat {
                 return Ok(None);
             } else {
                 match self.reads.find(py) {
-                    Ok(Found::NeedMore) => return Ok(None),
-                    Ok(found) => self.take(py, found, want, outside)?,
+                    Ok(None) => continue,
+                    Ok(Some(Found::NeedMore)) => return Ok(None),
+                    Ok(Some(found)) => self.take(py, found, want, outside)?,
                     Err(error) => return Err(self.failed(py, error, outside)),
                 }
             };

@@ -80,9 +80,12 @@ impl ServerSentEvent {
 
     #[getter]
     fn payload<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.raw {
-            Some(raw) => Ok(raw.bind(py).clone().into_any()),
-            None => self.data.bind(py).call_method1(intern!(py, "encode"), ("utf-8", "replace")),
+        let data = self.data.bind(py);
+        match (&self.raw, data.to_str()) {
+            (Some(raw), _) => Ok(raw.bind(py).clone().into_any()),
+            (None, Ok(text)) => Ok(PyBytes::new(py, text.as_bytes()).into_any()),
+            // A lone surrogate, in a text of the user's own.
+            (None, Err(_)) => data.call_method1(intern!(py, "encode"), ("utf-8", "replace")),
         }
     }
 

@@ -46,16 +46,26 @@ impl Events {
         if self.over {
             return Ok(None);
         }
-        let found = match self.reads.find(py) {
-            Ok(found) => found,
-            Err(error) if self.reads.is_pulling() => {
-                // A read that was interrupted, not one that failed, must never look like an end.
-                if !error.is_instance_of::<PyException>(py) {
-                    decoder.closed.store(true, Ordering::Release);
+        let found = loop {
+            if let Some((data, _)) = self.reads.find_plain(py) {
+                let event = ServerSentEvent::new(py, data, b"", b"", None)?;
+                if self.tells {
+                    show(true, b"", self.reads.framer().retry(), &decoder.shown);
                 }
-                return self.stop(py, "failed", Some(error));
+                return Ok(Some(Py::new(py, event)?.into_any()));
             }
-            Err(error) => return Err(error),
+            match self.reads.find(py) {
+                Ok(None) => {}
+                Ok(Some(found)) => break found,
+                Err(error) if self.reads.is_pulling() => {
+                    // A read that was interrupted, not one that failed, must never look like an end.
+                    if !error.is_instance_of::<PyException>(py) {
+                        decoder.closed.store(true, Ordering::Release);
+                    }
+                    return self.stop(py, "failed", Some(error));
+                }
+                Err(error) => return Err(error),
+            }
         };
         let framer = self.reads.framer();
         match found {

@@ -13,12 +13,13 @@ use ssewire_core::{END_OF_INPUT, Event, Framer, Ignored, Step, TooLarge};
 
 use crate::buffer::to_bytes;
 
-/// From so many bytes left in a read on, framing releases the interpreter. That costs 60 ns where nobody wants it, but
-/// beside a thread that computes without pause it costs up to 5 ms, the interpreter's switch interval, to get it back;
-/// and framing is so fast that two threads gain nothing from it below this size, unless lines are short.
-/// Measured by `python -m benches.gil --save gil`, in `benches/results/gil.json`. No read from a socket is that large;
-/// bodies held in memory are.
-pub(crate) const DETACH_MIN: usize = 256 * 1024;
+/// From so many bytes left in a read on, framing releases the interpreter: never for what comes from a socket, always
+/// for large bodies held in memory. Framing runs at gigabytes a second, so that two threads gain nothing from a release
+/// but in streams of very short lines; and beside a thread that computes without pause each release costs up to 5 ms,
+/// the interpreter's switch interval, to get it back. From here on a release is for the other threads' sake: the
+/// interpreter is never kept for longer than a slice takes.
+/// Measured by `python -m benches.gil --save gil`, in `benches/results/gil.json`.
+pub(crate) const DETACH_MIN: usize = SLICE;
 
 /// So many bytes are framed between two looks at the signals: well below a millisecond.
 const SLICE: usize = 1024 * 1024;
@@ -214,22 +215,14 @@ impl Reads {
         Some((event.data, event.offset))
     }
 
-    /// Find the next thing in the reads, asking the source for more where there is one.
-    #[inline]
-    pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Found> {
-        loop {
-            if self.ahead.is_empty() {
-                let found = self.frame_next(py);
-                if !matches!(found, Found::NeedMore) {
-                    return Ok(found);
-                }
-            } else if let Some(found) = self.ahead.pop_front() {
-                return Ok(found);
-            }
-            if let Some(found) = self.refill(py)? {
-                return Ok(found);
-            }
+    /// Find the next thing in the reads, asking the source for more where there is one. Gives nothing when there is a
+    /// new read to look into, or more framed ahead: then the short way may be open again.
+    pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
+        if let Some(found) = self.ahead.pop_front() {
+            return Ok(Some(found));
         }
+        let found = self.frame_next(py);
+        if matches!(found, Found::NeedMore) { self.refill(py) } else { Ok(Some(found)) }
     }
 
     /// Frame one step of what is left of a small read.
@@ -247,30 +240,31 @@ impl Reads {
         found
     }
 
-    /// Go on to the next read, or frame ahead in a large one; gives what is to be told where neither can be.
-    #[inline(never)]
+    /// Frame ahead in a large read, or go on to the next one; gives what is to be told where neither can be.
     fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
-        let Some(read) = &self.read else {
-            if self.ended {
-                return Ok(Some(Found::End));
+        if let Some(read) = &self.read {
+            let bytes = read.as_bytes(py);
+            let left = bytes.get(self.at..).unwrap_or_default();
+            if !left.is_empty() {
+                py.check_signals()?;
+                let left = left.get(..SLICE).unwrap_or(left);
+                let (framer, ahead) = (&mut self.framer, &mut self.ahead);
+                self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
+                return Ok(None);
             }
-            let Some(source) = &self.source else { return Ok(Some(Found::NeedMore)) };
-            match source.bind(py).clone().next() {
-                Some(read) => self.feed(to_bytes(&read?)?),
-                None => self.finish(py),
-            }
-            return Ok(None);
-        };
-        let bytes = read.as_bytes(py);
-        let left = bytes.get(self.at..).unwrap_or_default();
-        if left.is_empty() {
             self.read = self.waiting.pop_front();
             self.at = 0;
-        } else {
-            py.check_signals()?;
-            let left = left.get(..SLICE).unwrap_or(left);
-            let (framer, ahead) = (&mut self.framer, &mut self.ahead);
-            self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
+            if self.read.is_some() {
+                return Ok(None);
+            }
+        }
+        if self.ended {
+            return Ok(Some(Found::End));
+        }
+        let Some(source) = &self.source else { return Ok(Some(Found::NeedMore)) };
+        match source.bind(py).clone().next() {
+            Some(read) => self.feed(to_bytes(&read?)?),
+            None => self.finish(py),
         }
         Ok(None)
     }
