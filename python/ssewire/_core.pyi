@@ -59,7 +59,7 @@ class ServerSentEvent:
 
 @final
 class IgnoredLine:
-    """A line without effect on any event: a comment, or one of an unknown field. Equal and hashable by its content."""
+    """A line without effect on any event: a comment, or one of an unknown field. Equal, hashable and picklable by its content."""
 
     def __new__(cls, payload: bytes, *, in_event: bool = False) -> Self: ...
     @property
@@ -74,6 +74,7 @@ class IgnoredLine:
     @property
     def in_event(self) -> bool:
         """Whether it stands behind a data line of an event that was not complete yet."""
+    def __getnewargs_ex__(self) -> tuple[tuple[bytes], dict[str, bool]]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
@@ -97,6 +98,7 @@ class SSEDecoder(Generic[_EventT]):
 
         Raises:
             TypeError: `data` is no buffer of bytes.
+            SSEWireError: The end of the input was taken before; `reset` first.
         """
     def finish(self, *, deliver: bool = False) -> Self:
         """Take the end of the input; give this decoder, an iterator over what is left.
@@ -140,6 +142,7 @@ class ChunkDecoder(Generic[_ChunkT]):
 
         Raises:
             TypeError: `data` is no buffer of bytes.
+            SSEWireError: The end of the input was taken before; `reset` first.
         """
     def finish(self) -> Self:
         """Take the end of the input; give this decoder, an iterator over what is left."""

@@ -16,6 +16,9 @@ from .errors import APIError, DecodeError, IncompleteStreamError, NotAStreamErro
 from .source import Source
 from .state import State, StreamState
 
+# An error without a sentence of its own is told by so many of its first bytes; `body` has all of it.
+_QUOTED = 500
+
 Item: TypeAlias = tuple[bytes, Any] | BaseException
 Outcome: TypeAlias = tuple[list[Item], bool] | None
 
@@ -138,7 +141,7 @@ class ChatFollower(StreamState):
         fields = error if isinstance(error, dict) else {}
         message = fields.get("message") if fields else error
         return APIError(
-            message if isinstance(message, str) and message else payload.decode("utf-8", "replace"),
+            message if isinstance(message, str) and message else payload[:_QUOTED].decode("utf-8", "replace"),
             type=_text(fields.get("type")),
             code=code if isinstance(code := fields.get("code"), (str, int)) else None,
             param=_text(fields.get("param")),

@@ -83,10 +83,12 @@ def test_finish_delivers_an_unfinished_event_when_asked_to(body: bytes, events: 
     assert data(decoder.finish(deliver=True)) == events
 
 
-def test_behind_the_end_nothing_comes_until_reset() -> None:
+def test_behind_the_end_nothing_is_taken_until_reset() -> None:
     decoder = SSEDecoder()
     list(decoder.feed(b"id: 1\nretry: 9\ndata: a\n\n").finish())
-    assert data(decoder.feed(b"data: b\n\n")) == []
+    with pytest.raises(SSEWireError, match=r"reset\(\)"):
+        decoder.feed(b"data: b\n\n")
+    assert data(decoder) == []
     decoder.reset()
     assert (decoder.last_event_id, decoder.retry) == ("", None)
     assert [(event.data, event.id) for event in decoder.feed(b"data: c\n\n")] == [("c", "")]
@@ -341,3 +343,14 @@ def test_a_chunk_decoder_decodes_to_the_type_asked_for() -> None:
     assert list(ChunkDecoder(dict[str, Any]).feed(sse({"a": 1}))) == [{"a": 1}]
     with pytest.raises(DecodeError):
         next(ChunkDecoder(dict[str, int]).feed(sse({"a": "b"})))
+
+
+def test_a_chunk_decoder_takes_nothing_behind_the_end_but_anything_behind_the_sentinel() -> None:
+    decoder = ChunkDecoder()
+    assert list(decoder.feed(b"data: [DONE]\n\n").feed(b"data: {}\n\n")) == []
+    assert decoder.done
+    decoder.finish()
+    with pytest.raises(SSEWireError, match=r"reset\(\)"):
+        decoder.feed(b"data: {}\n\n")
+    decoder.reset()
+    assert len(list(decoder.feed(b"data: {}\n\n"))) == 1

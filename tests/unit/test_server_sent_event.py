@@ -123,3 +123,8 @@ def test_an_ignored_line_as_a_value() -> None:
     assert len({comment, unknown, IgnoredLine(b": hi")}) == 2
     with pytest.raises(TypeError, match="line end"):
         IgnoredLine(b"a\nb")
+
+
+@pytest.mark.parametrize("line", [IgnoredLine(b": hi"), IgnoredLine(b"foo: \xff", in_event=True)])
+def test_an_ignored_line_pickles_and_copies(line: IgnoredLine) -> None:
+    assert pickle.loads(pickle.dumps(line)) == copy.deepcopy(line) == line

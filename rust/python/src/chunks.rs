@@ -10,7 +10,7 @@ use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
 use crate::chat::{Chat, Outside, Want};
-use crate::errors::{enter, guarded};
+use crate::errors::{enter, finished, guarded};
 use crate::follow::{Facts, Told};
 use crate::member::Members;
 use crate::reads::{DETACH_MIN, Reads};
@@ -52,7 +52,12 @@ impl ChunkDecoder {
 
     fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let data = to_bytes(data)?;
-        slf.get().enter(slf.py())?.reads.feed(data);
+        let mut state = slf.get().enter(slf.py())?;
+        if state.reads.is_finished() {
+            return Err(finished(slf.py(), CLASS));
+        }
+        state.reads.feed(data);
+        drop(state);
         Ok(slf)
     }
 

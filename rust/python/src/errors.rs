@@ -12,6 +12,10 @@ fn ssewire_error(py: Python<'_>, message: &str) -> PyErr {
     build(py, "SSEWireError", (message,))
 }
 
+pub(crate) fn finished(py: Python<'_>, class: &str) -> PyErr {
+    ssewire_error(py, &format!("this {class} was told the end of its input: call reset() before it is fed another"))
+}
+
 pub(crate) fn event_too_large(py: Python<'_>, found: TooLarge) -> PyErr {
     build(py, "EventTooLargeError", (found.limit, found.offset))
 }

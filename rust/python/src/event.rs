@@ -164,6 +164,12 @@ impl IgnoredLine {
         lossy(&self.payload(py))
     }
 
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((Bound<'py, PyBytes>,), Bound<'py, PyDict>)> {
+        let options = PyDict::new(py);
+        options.set_item(intern!(py, "in_event"), self.in_event)?;
+        Ok(((self.payload(py),), options))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let in_event = if self.in_event { "True" } else { "False" };
         Ok(format!("IgnoredLine({}, in_event={in_event})", self.payload(py).repr()?))

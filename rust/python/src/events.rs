@@ -11,7 +11,7 @@ use ssewire_core::Framer;
 use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
-use crate::errors::{enter, event_too_large, guarded};
+use crate::errors::{enter, event_too_large, finished, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
 use crate::reads::{DETACH_MIN, Found, Reads};
 
@@ -145,7 +145,12 @@ impl SSEDecoder {
 
     fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let data = to_bytes(data)?;
-        slf.get().enter(slf.py())?.reads.feed(data);
+        let mut state = slf.get().enter(slf.py())?;
+        if state.reads.is_finished() {
+            return Err(finished(slf.py(), CLASS));
+        }
+        state.reads.feed(data);
+        drop(state);
         Ok(slf)
     }
 

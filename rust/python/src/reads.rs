@@ -30,6 +30,16 @@ const AHEAD: usize = 4096;
 /// Bytes kept of the start of the body until its first event, to say what came instead of a stream.
 const HEAD: usize = 4096;
 
+/// Whether more reads are to come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Open,
+    /// The body has ended, and its last event was asked for.
+    Finished,
+    /// Nobody wants to know more of it.
+    Stopped,
+}
+
 /// Where some bytes stand.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
@@ -71,7 +81,7 @@ pub(crate) struct Reads {
     read: Option<Py<PyBytes>>,
     at: usize,
     ahead: VecDeque<Found>,
-    ended: bool,
+    end: End,
     head: Vec<u8>,
     /// No event was seen yet.
     before_first: bool,
@@ -88,7 +98,7 @@ impl Reads {
             read: None,
             at: 0,
             ahead: VecDeque::new(),
-            ended: false,
+            end: End::Open,
             head: Vec::new(),
             before_first: true,
         }
@@ -104,7 +114,7 @@ impl Reads {
     }
 
     pub(crate) fn feed(&mut self, read: Bound<'_, PyBytes>) {
-        if self.ended {
+        if self.end != End::Open {
             return;
         }
         if self.before_first && self.head.len() < HEAD {
@@ -125,9 +135,15 @@ impl Reads {
 
     /// The body has ended.
     pub(crate) fn finish(&mut self, py: Python<'_>) {
-        if !std::mem::replace(&mut self.ended, true) && self.deliver_last {
+        let end = std::mem::replace(&mut self.end, End::Finished);
+        if end == End::Open && self.deliver_last {
             self.queue(PyBytes::new(py, END_OF_INPUT).unbind());
         }
+    }
+
+    /// Whether the end of the body was told, so that nothing can be fed any more.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.end == End::Finished
     }
 
     /// Whether at the end of the body its unfinished event is delivered.
@@ -137,7 +153,7 @@ impl Reads {
 
     /// Whether what was found last is complete only because the body has ended.
     pub(crate) fn is_cut(&self, py: Python<'_>) -> bool {
-        let last = self.read.as_ref().filter(|_| self.ended && self.waiting.is_empty());
+        let last = self.read.as_ref().filter(|_| self.end == End::Finished && self.waiting.is_empty());
         last.is_some_and(|read| read.as_bytes(py) == END_OF_INPUT)
     }
 
@@ -153,7 +169,7 @@ impl Reads {
     pub(crate) fn reset(&mut self) {
         self.framer.reset();
         self.stop();
-        self.ended = false;
+        self.end = End::Open;
         self.before_first = true;
         self.head = Vec::new();
     }
@@ -165,7 +181,9 @@ impl Reads {
         self.ahead.clear();
         self.read = None;
         self.at = 0;
-        self.ended = true;
+        if self.end == End::Open {
+            self.end = End::Stopped;
+        }
     }
 
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -258,7 +276,7 @@ impl Reads {
                 return Ok(None);
             }
         }
-        if self.ended {
+        if self.end != End::Open {
             return Ok(Some(Found::End));
         }
         let Some(source) = &self.source else { return Ok(Some(Found::NeedMore)) };
