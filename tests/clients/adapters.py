@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, asyn
 from typing import Any, NamedTuple, TypeAlias
 from urllib.error import HTTPError
 
+import aiohttp
 import httpx
 import httpx2
 import openai
@@ -39,6 +40,7 @@ class AsyncClient(NamedTuple):
     open: OpenAsync
     broken: type[Exception]
     judges: bool = False
+    backends: tuple[str, ...] = ("asyncio", "trio")
 
 
 @contextmanager
@@ -106,6 +108,14 @@ async def with_async_httpx2(stream: Stream) -> AsyncIterator[Any]:
 
 
 @asynccontextmanager
+async def with_aiohttp(stream: Stream) -> AsyncIterator[Any]:
+    # aiohttp's default cuts any answer off after five minutes in all; what counts for a stream is the silence.
+    timeout = aiohttp.ClientTimeout(total=None, sock_read=TIMEOUT)
+    async with aiohttp.ClientSession(timeout=timeout) as session, session.get(stream.url) as response:
+        yield response
+
+
+@asynccontextmanager
 async def with_async_openai(stream: Stream) -> AsyncIterator[Any]:
     async with openai.AsyncOpenAI(base_url=stream.url, api_key="none", timeout=TIMEOUT, max_retries=0) as client:
         create = client.chat.completions.with_streaming_response.create
@@ -124,6 +134,7 @@ CLIENTS: dict[str, Client] = {
 }
 
 ASYNC_CLIENTS: dict[str, AsyncClient] = {
+    "aiohttp": AsyncClient(with_aiohttp, aiohttp.ClientPayloadError, backends=("asyncio",)),
     "httpx": AsyncClient(with_async_httpx, httpx.RemoteProtocolError),
     "httpx2": AsyncClient(with_async_httpx2, httpx2.RemoteProtocolError),
     "openai": AsyncClient(with_async_openai, httpx2.RemoteProtocolError, judges=True),

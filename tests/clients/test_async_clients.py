@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeAlias
 
 import anyio
+import anyio.to_thread
 import httpx
 import msgspec
 import pytest
@@ -15,12 +16,13 @@ from ssewire import (
     AsyncChatStream,
     AsyncEventStream,
     ChatCompletionChunk,
+    ChatStream,
     IncompleteStreamError,
     NotAStreamError,
     SSEWireError,
 )
 from tests.clients.adapters import ASYNC_CLIENTS, AsyncClient
-from tests.clients.conftest import TIMEOUT, Server
+from tests.clients.conftest import TIMEOUT, Server, Stream
 from tests.clients.server import API_ERROR, HTML, PAYLOADS, TEXTS, USAGE
 
 CHUNKS = [msgspec.json.decode(payload, type=ChatCompletionChunk) for payload in PAYLOADS]
@@ -42,7 +44,9 @@ class Setup(NamedTuple):
         anyio.run(scenario, backend=self.backend)
 
 
-@pytest.fixture(params=[(name, backend) for name in ASYNC_CLIENTS for backend in ("asyncio", "trio")], ids="-".join)
+@pytest.fixture(
+    params=[(name, backend) for name, client in ASYNC_CLIENTS.items() for backend in client.backends], ids="-".join
+)
 def setup(request: pytest.FixtureRequest) -> Setup:
     name, backend = request.param
     return Setup(ASYNC_CLIENTS[name], backend)
@@ -61,6 +65,11 @@ async def read_in_step(
     return chunks
 
 
+async def gone(served: Stream) -> None:
+    """Return when the server has seen the connection's end; some clients close it in a later step of their loop."""
+    await anyio.to_thread.run_sync(served.wait_until_gone)
+
+
 @pytest.mark.parametrize("scenario", ["chunked", "close", "gzip", "keep-alive"])
 def test_each_chunk_comes_at_once_and_the_sentinel_ends_the_loop(setup: Setup, server: Server, scenario: str) -> None:
     async def main() -> None:
@@ -71,7 +80,16 @@ def test_each_chunk_comes_at_once_and_the_sentinel_ends_the_loop(setup: Setup, s
             assert stream.state == "done"
             assert msgspec.to_builtins(stream.usage) == USAGE
             assert stream.finish_reasons == {0: "stop"}
-            served.wait_until_gone()
+            await gone(served)
+
+    setup.run(main)
+
+
+def test_a_synchronous_stream_refuses_the_response(setup: Setup, server: Server) -> None:
+    async def main() -> None:
+        async with setup.client.open(server.stream("at-once")) as response:
+            with pytest.raises(TypeError, match="is asynchronous: use AsyncChatStream"):
+                ChatStream(response)
 
     setup.run(main)
 
@@ -83,7 +101,7 @@ def test_the_connection_ends_when_the_block_is_left_early(setup: Setup, server: 
             async with AsyncChatStream(response) as stream:
                 assert await anext(stream) == CHUNKS[0]
             assert stream.state == "closed"
-            served.wait_until_gone()
+            await gone(served)
 
     setup.run(main)
 
@@ -168,7 +186,7 @@ def test_an_error_inside_the_stream_is_raised_behind_the_chunks(setup: Setup, se
             assert chunks == CHUNKS[:2]
             assert [chunk async for chunk in stream] == []
             assert stream.state == "error"
-            served.wait_until_gone()
+            await gone(served)
 
     setup.run(main)
 
@@ -233,7 +251,7 @@ def test_a_read_of_a_silent_server_is_ended_from_another_task(setup: Setup, serv
                     await stream.aclose()
                 else:
                     tasks.cancel_scope.cancel()
-            served.wait_until_gone()
+            await gone(served)
             (error,) = errors
             assert isinstance(error, SSEWireError if how == "aclose" else anyio.get_cancelled_exc_class())
             assert stream.state == "closed"

@@ -13,6 +13,7 @@ import pytest
 
 from ssewire import (
     APIError,
+    AsyncChatStream,
     ChatCompletionChunk,
     ChatStream,
     EventStream,
@@ -68,6 +69,14 @@ def test_compressed_events_come_at_once(server: Server, name: str) -> None:
         stream = ChatStream(response)
         assert read_in_step(stream, served.confirm) == CHUNKS
         assert stream.state == "done"
+
+
+def test_an_asynchronous_stream_refuses_the_response(client: Client, server: Server) -> None:
+    with (
+        client.open(server.stream("at-once")) as response,
+        pytest.raises(TypeError, match="is synchronous: use ChatStream"),
+    ):
+        AsyncChatStream(response)
 
 
 def test_the_connection_ends_at_the_sentinel_although_the_client_is_still_open(client: Client, server: Server) -> None:
