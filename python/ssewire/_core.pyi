@@ -59,7 +59,10 @@ class ServerSentEvent:
 
 @final
 class IgnoredLine:
-    """A line without effect on any event: a comment, or one of an unknown field. Equal, hashable and picklable by its content."""
+    """A line without effect on any event: a comment, or one of an unknown field.
+
+    Equal, hashable and picklable by its content.
+    """
 
     def __new__(cls, payload: bytes, *, in_event: bool = False) -> Self: ...
     @property
