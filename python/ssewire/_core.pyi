@@ -118,6 +118,9 @@ class SSEDecoder(Generic[_EventT]):
     def over(self) -> bool:
         """Whether a stream has ended, and nothing more will come of it."""
     @property
+    def done(self) -> bool:
+        """Whether the sentinel of a chat stream, `[DONE]`, was among the events."""
+    @property
     def retry(self) -> int | None:
         """The reconnection time that the stream has sent last, in milliseconds."""
     @property
@@ -176,6 +179,9 @@ class ChunkDecoder(Generic[_ChunkT]):
     @property
     def last_event_id(self) -> str:
         """The last event id in force; "" when none was sent."""
+    @property
+    def retry(self) -> int | None:
+        """The reconnection time that the stream has sent last, in milliseconds."""
     @property
     def events(self) -> int:
         """How many events were seen, the sentinel included."""

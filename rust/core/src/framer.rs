@@ -2,8 +2,9 @@
 //!
 //! A line that lies whole in the read is looked at in place, and the data of an event with a single data line is
 //! handed out as a slice of the read. Only what a read leaves unfinished is copied: the value of a data line goes
-//! straight to `data`, the beginning of any other line to `line`. Each byte is searched for a line end once, and
-//! copied once at the most, so the work grows with the bytes however they are cut.
+//! straight to `data`, the beginning of any other line to `line`. Each byte is searched for a line end twice at the most
+//! (by the fast path, and where that gives up, by the general one), and copied once at the most, so the work grows with
+//! the bytes however they are cut.
 //!
 //! To change this file: the decoder in `tests/common/twin.rs` says the same in the standard's own words, and the tests
 //! compare the two on every cut of every input they have.
@@ -170,6 +171,12 @@ impl Framer {
     #[must_use]
     pub fn line(&self) -> &[u8] {
         &self.line
+    }
+
+    /// Let go of what the last step borrowed; the next step does so by itself.
+    #[inline]
+    pub fn release(&mut self) {
+        self.clear_handed_out();
     }
 
     /// Find the next step in `input`, which is advanced over the bytes that were used.

@@ -32,6 +32,7 @@ use ssewire_core::is_done;
 
 use crate::errors::event_too_large;
 use crate::follow::{Facts, Follow, Told, count};
+use crate::in_force::InForce;
 use crate::reads::{Found, Reads};
 
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
@@ -60,8 +61,7 @@ pub(crate) struct Chat {
     undecoded: [Option<Py<PyBytes>>; LAST],
     undecoded_count: usize,
     over: bool,
-    /// The stream has sent an id.
-    has_id: bool,
+    in_force: InForce,
 }
 
 /// What an error says of an event: its number, where it stands, and whether the end of the body cut it.
@@ -90,7 +90,7 @@ impl Chat {
             undecoded: [const { None }; LAST],
             undecoded_count: 0,
             over: false,
-            has_id: false,
+            in_force: InForce::default(),
         }
     }
 
@@ -100,7 +100,7 @@ impl Chat {
         self.waiting.clear();
         self.undecoded.fill_with(|| None);
         self.over = false;
-        self.has_id = false;
+        self.in_force = InForce::default();
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -120,12 +120,14 @@ impl Chat {
                 self.hand_out(py, want, outside)?
             } else if let Some((data, offset)) = self.reads.find_plain(py) {
                 let payload = PyBytes::new(py, data);
-                let number = self.begin_event(outside, false);
+                let number = self.begin_event(outside);
                 self.take_payload(payload, want, Event { number, offset, cut: false }, outside)?
             } else if self.over {
                 return Ok(None);
             } else {
-                match self.reads.find(py) {
+                let found = self.reads.find(py);
+                self.in_force.tell(&self.reads, &outside.told.in_force);
+                match found {
                     Ok(None) => continue,
                     Ok(Some(Found::NeedMore)) => return Ok(None),
                     Ok(Some(found)) => self.take(py, found, want, outside)?,
@@ -133,20 +135,15 @@ impl Chat {
                 }
             };
             if given.is_some() {
+                self.reads.handed_out();
                 return Ok(given);
             }
         }
     }
 
-    /// Count an event, and tell the id in force.
     #[inline]
-    fn begin_event(&mut self, outside: &Outside<'_>, with_fields: bool) -> u64 {
+    fn begin_event(&mut self, outside: &Outside<'_>) -> u64 {
         self.reads.forget_head();
-        if self.has_id || with_fields {
-            let (_, id, _) = self.reads.fields(!with_fields);
-            self.has_id |= !id.is_empty();
-            outside.told.set_last_event_id(id);
-        }
         count(&outside.told.events)
     }
 
@@ -157,10 +154,11 @@ impl Chat {
             return Ok(None);
         };
         let payload = PyBytes::new(py, self.reads.data(py, data));
-        let number = self.begin_event(outside, !bare);
+        let number = self.begin_event(outside);
         let (name, _, _) = self.reads.fields(bare);
-        if !name.is_empty() {
-            let name = PyString::new(py, &String::from_utf8_lossy(name));
+        let name = (!name.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(name)));
+        self.reads.release();
+        if let Some(name) = name {
             self.unusual(py, "named", Some(payload), name, number, offset)?;
             return Ok(None);
         }
@@ -197,16 +195,22 @@ impl Chat {
         let Some(decode) = &self.decode else { return Ok(None) };
         match decode.bind(py).call1((&payload,)) {
             Ok(chunk) => self.give(payload, chunk, want, outside),
-            Err(error) => self.refuse(payload, error, event),
+            Err(error) => self.refuse(payload, error, event, outside),
         }
     }
 
-    /// The decoder refused the data, or a signal interrupted it.
+    /// The decoder refused the data; or a signal interrupted it, so that the event is lost.
     #[inline(never)]
-    fn refuse(&mut self, payload: Bound<'_, PyBytes>, error: PyErr, event: Event) -> PyResult<Option<Py<PyAny>>> {
+    fn refuse(
+        &mut self,
+        payload: Bound<'_, PyBytes>,
+        error: PyErr,
+        event: Event,
+        outside: &Outside<'_>,
+    ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         if !error.is_instance_of::<PyException>(py) {
-            return Err(error);
+            return Err(self.failed(py, error, outside));
         }
         let detail = (error.into_value(py), event.cut);
         self.unusual(py, "refused", Some(payload), detail, event.number, event.offset)?;

@@ -50,6 +50,7 @@ impl ChunkDecoder {
         })
     }
 
+    /// Take the next read; give this decoder, an iterator over the chunks that are complete so far.
     fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let data = to_bytes(data)?;
         let mut state = slf.get().enter(slf.py())?;
@@ -61,11 +62,13 @@ impl ChunkDecoder {
         Ok(slf)
     }
 
+    /// Take the end of the input; give this decoder, an iterator over what is left.
     fn finish(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         slf.get().enter(slf.py())?.reads.finish(slf.py());
         Ok(slf)
     }
 
+    /// Go back to the start, for another stream.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         self.enter(py)?.reset();
         self.done.store(false, Ordering::Release);
@@ -130,9 +133,16 @@ impl ChunkDecoder {
         }
     }
 
+    /// The last event id in force; "" when none was sent.
     #[getter]
     fn last_event_id<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, &String::from_utf8_lossy(&self.told.last_event_id()))
+        PyString::new(py, &String::from_utf8_lossy(&self.told.in_force().last_event_id))
+    }
+
+    /// The reconnection time that the stream has sent last, in milliseconds.
+    #[getter]
+    fn retry(&self) -> Option<u64> {
+        self.told.in_force().retry
     }
 
     #[getter]

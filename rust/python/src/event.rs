@@ -22,13 +22,17 @@ fn text_or(bytes: &[u8], usual: &Bound<'_, PyString>) -> Py<PyString> {
 /// One server-sent event: event, data, id, retry.
 #[pyclass(frozen, module = "ssewire", weakref)]
 pub(crate) struct ServerSentEvent {
+    /// The event's name; "message" where the stream gave none.
     #[pyo3(get)]
     event: Py<PyString>,
-    /// Made at once: it is what nearly all users ask for, and costs no more than keeping the bytes would.
+    // Made at once: it is what nearly all users ask for, and costs no more than keeping the bytes would.
+    /// The values of its data lines, joined by line feeds.
     #[pyo3(get)]
     data: Py<PyString>,
+    /// The last event id of the stream at this event; "" for none.
     #[pyo3(get)]
     id: Py<PyString>,
+    /// The reconnection time in milliseconds, where this event's block carried one.
     #[pyo3(get)]
     retry: Option<u64>,
     /// The data as it was sent, where the text does not tell it, being no UTF-8.

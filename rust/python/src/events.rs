@@ -7,12 +7,13 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
 use pyo3::{PyTraverseError, PyVisit};
-use ssewire_core::Framer;
+use ssewire_core::{Framer, is_done};
 use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
 use crate::errors::{enter, event_too_large, finished, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
+use crate::in_force::InForce;
 use crate::reads::{DETACH_MIN, Found, Reads};
 
 const CLASS: &str = "SSEDecoder";
@@ -22,7 +23,7 @@ pub(crate) struct SSEDecoder {
     closed: AtomicBool,
     state: TryLock<Events>,
     /// What may be asked for while another thread reads.
-    shown: Mutex<Shown>,
+    in_force: Mutex<InForce>,
 }
 
 struct Events {
@@ -31,14 +32,9 @@ struct Events {
     /// raise. A decoder without it is nobody's stream, and goes on behind an event that is too large.
     unusual: Option<Py<PyAny>>,
     over: bool,
-    /// The stream has sent an id or a retry.
-    tells: bool,
-}
-
-#[derive(Default)]
-struct Shown {
-    retry: Option<u64>,
-    last_event_id: Vec<u8>,
+    in_force: InForce,
+    /// The sentinel of a chat stream was handed out, as the event it is here.
+    done: bool,
 }
 
 impl Events {
@@ -48,13 +44,14 @@ impl Events {
         }
         let found = loop {
             if let Some((data, _)) = self.reads.find_plain(py) {
+                self.done |= is_done(data);
                 let event = ServerSentEvent::new(py, data, b"", b"", None)?;
-                if self.tells {
-                    show(true, b"", self.reads.framer().retry(), &decoder.shown);
-                }
+                self.reads.handed_out();
                 return Ok(Some(Py::new(py, event)?.into_any()));
             }
-            match self.reads.find(py) {
+            let found = self.reads.find(py);
+            self.in_force.tell(&self.reads, &decoder.in_force);
+            match found {
                 Ok(None) => {}
                 Ok(Some(found)) => break found,
                 Err(error) if self.reads.is_pulling() => {
@@ -67,20 +64,17 @@ impl Events {
                 Err(error) => return Err(error),
             }
         };
+        self.reads.handed_out();
         let framer = self.reads.framer();
         match found {
-            Found::NeedMore => {
-                self.tells = show(self.tells, framer.last_event_id(), framer.retry(), &decoder.shown);
-                Ok(None)
-            }
-            Found::End => {
-                self.tells = show(self.tells, framer.last_event_id(), framer.retry(), &decoder.shown);
-                self.stop(py, "end", None)
-            }
+            Found::NeedMore => Ok(None),
+            Found::End => self.stop(py, "end", None),
             Found::Event { data, bare, .. } => {
                 let (name, id, retry) = self.reads.fields(bare);
-                self.tells = show(self.tells, id, framer.retry(), &decoder.shown);
-                let event = ServerSentEvent::new(py, self.reads.data(py, data), name, id, retry)?;
+                let data = self.reads.data(py, data);
+                self.done |= is_done(data);
+                let event = ServerSentEvent::new(py, data, name, id, retry)?;
+                self.reads.release();
                 Ok(Some(Py::new(py, event)?.into_any()))
             }
             Found::Ignored { line, comment, in_event, .. } => {
@@ -108,18 +102,6 @@ impl Events {
     }
 }
 
-/// Show what is in force. A stream that has never sent an id or a retry, as most, takes no lock.
-fn show(tells: bool, id: &[u8], retry: Option<u64>, shown: &Mutex<Shown>) -> bool {
-    let tells = tells || !id.is_empty() || retry.is_some();
-    if tells && let Ok(mut shown) = shown.lock() {
-        shown.retry = retry;
-        if shown.last_event_id != id {
-            shown.last_event_id = id.to_vec();
-        }
-    }
-    tells
-}
-
 #[pymethods]
 impl SSEDecoder {
     #[new]
@@ -137,12 +119,14 @@ impl SSEDecoder {
                 reads: Reads::new(framer, false, detach_min.unwrap_or(DETACH_MIN)),
                 unusual,
                 over: false,
-                tells: false,
+                in_force: InForce::default(),
+                done: false,
             }),
-            shown: Mutex::default(),
+            in_force: Mutex::default(),
         }
     }
 
+    /// Take the next read; give this decoder, an iterator over what is complete so far.
     fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let data = to_bytes(data)?;
         let mut state = slf.get().enter(slf.py())?;
@@ -154,6 +138,7 @@ impl SSEDecoder {
         Ok(slf)
     }
 
+    /// Take the end of the input; give this decoder, an iterator over what is left.
     #[pyo3(signature = (*, deliver = false))]
     fn finish(slf: Bound<'_, Self>, deliver: bool) -> PyResult<Bound<'_, Self>> {
         let mut state = slf.get().enter(slf.py())?;
@@ -163,14 +148,16 @@ impl SSEDecoder {
         Ok(slf)
     }
 
+    /// Go back to the start, for another stream.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.enter(py)?;
         state.reads.reset();
         state.over = false;
-        state.tells = false;
+        state.in_force = InForce::default();
+        state.done = false;
         drop(state);
-        if let Ok(mut shown) = self.shown.lock() {
-            *shown = Shown::default();
+        if let Ok(mut in_force) = self.in_force.lock() {
+            *in_force = InForce::default();
         }
         Ok(())
     }
@@ -203,14 +190,22 @@ impl SSEDecoder {
         self.state.try_lock().is_some_and(|state| state.over)
     }
 
+    /// Whether the sentinel of a chat stream, `[DONE]`, was among the events.
     #[getter]
-    fn retry(&self) -> Option<u64> {
-        self.shown.lock().ok().and_then(|shown| shown.retry)
+    fn done(&self) -> bool {
+        self.state.try_lock().is_some_and(|state| state.done)
     }
 
+    /// The reconnection time that the stream has sent last, in milliseconds.
+    #[getter]
+    fn retry(&self) -> Option<u64> {
+        self.in_force.lock().ok().and_then(|in_force| in_force.retry)
+    }
+
+    /// The last event id in force; "" when none was sent.
     #[getter]
     fn last_event_id<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        let id = self.shown.lock().map(|shown| shown.last_event_id.clone()).unwrap_or_default();
+        let id = self.in_force.lock().map(|in_force| in_force.last_event_id.clone()).unwrap_or_default();
         PyString::new(py, &String::from_utf8_lossy(&id))
     }
 

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
+use crate::in_force::InForce;
 use crate::member::Members;
 
 /// So many choices are remembered; a stream that numbers more is told from its first ones. (Early TGI counts tokens in
@@ -24,7 +25,7 @@ pub(crate) struct Told {
     pub(crate) chunks: AtomicU64,
     usage: Mutex<Option<Py<PyAny>>>,
     finish_reasons: Mutex<Py<PyDict>>,
-    last_event_id: Mutex<Vec<u8>>,
+    pub(crate) in_force: Mutex<InForce>,
 }
 
 impl Told {
@@ -34,7 +35,7 @@ impl Told {
             chunks: AtomicU64::new(0),
             usage: Mutex::new(None),
             finish_reasons: Mutex::new(PyDict::new(py).unbind()),
-            last_event_id: Mutex::default(),
+            in_force: Mutex::default(),
         }
     }
 
@@ -46,16 +47,8 @@ impl Told {
         self.finish_reasons.lock().ok().map(|reasons| reasons.clone_ref(py))
     }
 
-    pub(crate) fn last_event_id(&self) -> Vec<u8> {
-        self.last_event_id.lock().map(|id| id.clone()).unwrap_or_default()
-    }
-
-    pub(crate) fn set_last_event_id(&self, id: &[u8]) {
-        if let Ok(mut last) = self.last_event_id.lock()
-            && *last != id
-        {
-            *last = id.to_vec();
-        }
+    pub(crate) fn in_force(&self) -> InForce {
+        self.in_force.lock().map(|in_force| in_force.clone()).unwrap_or_default()
     }
 
     fn set_usage(&self, usage: Bound<'_, PyAny>) {
@@ -70,7 +63,9 @@ impl Told {
         let usage = self.usage.lock().ok().and_then(|mut last| last.take());
         let reasons = PyDict::new(py).unbind();
         let reasons = self.finish_reasons.lock().map(|mut last| std::mem::replace(&mut *last, reasons));
-        self.set_last_event_id(b"");
+        if let Ok(mut in_force) = self.in_force.lock() {
+            *in_force = InForce::default();
+        }
         drop((usage, reasons));
     }
 
@@ -179,7 +174,9 @@ impl Follow {
             let reasons = told.finish_reasons(index.py()).map(|reasons| reasons.into_bound(index.py()));
             let Some(reasons) = reasons else { return Ok(()) };
             // `stop` says the least: one that comes late does not replace `tool_calls`.
-            if !reason.eq(intern!(index.py(), "stop"))? || !reasons.contains(index)? {
+            let known = reasons.contains(index)?;
+            let replaces = known && !reason.eq(intern!(index.py(), "stop"))?;
+            if replaces || (!known && reasons.len() < MOST_CHOICES) {
                 reasons.set_item(index, reason)?;
             }
         }

@@ -10,12 +10,13 @@ mod errors;
 mod event;
 mod events;
 mod follow;
+mod in_force;
 mod member;
 mod reads;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use crate::chunks::{ChunkDecoder, ChunkView};

@@ -27,6 +27,9 @@ const SLICE: usize = 1024 * 1024;
 /// So many events are framed ahead: a slice of usual ones, in 200 KB.
 const AHEAD: usize = 4096;
 
+/// So many times more is needed, with nothing to hand out, before signals are looked at and other threads let in.
+const PATIENCE: u32 = 16;
+
 /// Bytes kept of the start of the body until its first event, to say what came instead of a stream.
 const HEAD: usize = 4096;
 
@@ -80,7 +83,11 @@ pub(crate) struct Reads {
     waiting: VecDeque<Py<PyBytes>>,
     read: Option<Py<PyBytes>>,
     at: usize,
+    /// Up to here the read is framed step by step although it is large.
+    step_until: usize,
     ahead: VecDeque<Found>,
+    /// So many times more was needed since something was handed out.
+    asked: u32,
     end: End,
     head: Vec<u8>,
     /// No event was seen yet.
@@ -97,7 +104,9 @@ impl Reads {
             waiting: VecDeque::new(),
             read: None,
             at: 0,
+            step_until: 0,
             ahead: VecDeque::new(),
+            asked: 0,
             end: End::Open,
             head: Vec::new(),
             before_first: true,
@@ -126,11 +135,16 @@ impl Reads {
 
     fn queue(&mut self, read: Py<PyBytes>) {
         if self.read.is_none() {
-            self.read = Some(read);
-            self.at = 0;
+            self.begin(Some(read));
         } else {
             self.waiting.push_back(read);
         }
+    }
+
+    fn begin(&mut self, read: Option<Py<PyBytes>>) {
+        self.read = read;
+        self.at = 0;
+        self.step_until = 0;
     }
 
     /// The body has ended.
@@ -179,8 +193,7 @@ impl Reads {
         self.source = None;
         self.waiting.clear();
         self.ahead.clear();
-        self.read = None;
-        self.at = 0;
+        self.begin(None);
         if self.end == End::Open {
             self.end = End::Stopped;
         }
@@ -216,6 +229,19 @@ impl Reads {
         self.bytes(py, place, self.framer.data())
     }
 
+    /// Whether the framer stands where the last thing found does, and not further ahead in the read.
+    #[inline]
+    pub(crate) fn is_level(&self) -> bool {
+        self.ahead.is_empty()
+    }
+
+    /// What is left of the read to be framed step by step, with the interpreter.
+    #[inline]
+    fn left<'a>(&self, read: &'a [u8]) -> Option<&'a [u8]> {
+        let left = read.get(self.at..)?;
+        if left.len() < self.detach_min { Some(left) } else { read.get(self.at..self.step_until) }
+    }
+
     /// The data and the offset of the next event, where it is a plain one that lies whole in a small read. It is a short
     /// way of [`Reads::find`] for those who ask for nothing else.
     #[inline]
@@ -223,11 +249,8 @@ impl Reads {
         if !self.ahead.is_empty() {
             return None;
         }
-        let mut left = self.read.as_ref()?.as_bytes(py).get(self.at..)?;
+        let mut left = self.left(self.read.as_ref()?.as_bytes(py))?;
         let length = left.len();
-        if length >= self.detach_min {
-            return None;
-        }
         let event = self.framer.next_plain(&mut left)?;
         self.at += length - left.len();
         Some((event.data, event.offset))
@@ -236,11 +259,14 @@ impl Reads {
     /// Find the next thing in the reads, asking the source for more where there is one. Gives nothing when there is a
     /// new read to look into, or more framed ahead: then the short way may be open again.
     pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
-        if let Some(found) = self.ahead.pop_front() {
-            return Ok(Some(found));
-        }
-        let found = self.frame_next(py);
-        if matches!(found, Found::NeedMore) { self.refill(py) } else { Ok(Some(found)) }
+        let found = match self.ahead.pop_front() {
+            Some(found) => found,
+            None => match self.frame_next(py) {
+                Found::NeedMore => return self.refill(py),
+                found => found,
+            },
+        };
+        Ok(Some(found).filter(|found| !matches!(found, Found::NeedMore)))
     }
 
     /// Frame one step of what is left of a small read.
@@ -248,10 +274,7 @@ impl Reads {
     fn frame_next(&mut self, py: Python<'_>) -> Found {
         let Some(read) = &self.read else { return Found::NeedMore };
         let bytes = read.as_bytes(py);
-        let Some(left) = bytes.get(self.at..) else { return Found::NeedMore };
-        if left.is_empty() || left.len() >= self.detach_min {
-            return Found::NeedMore;
-        }
+        let Some(left) = self.left(bytes).filter(|left| !left.is_empty()) else { return Found::NeedMore };
         let mut input = left;
         let found = place(bytes, self.framer.next(&mut input));
         self.at += left.len() - input.len();
@@ -260,18 +283,22 @@ impl Reads {
 
     /// Frame ahead in a large read, or go on to the next one; gives what is to be told where neither can be.
     fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
+        self.let_others_run(py)?;
         if let Some(read) = &self.read {
             let bytes = read.as_bytes(py);
             let left = bytes.get(self.at..).unwrap_or_default();
             if !left.is_empty() {
-                py.check_signals()?;
-                let left = left.get(..SLICE).unwrap_or(left);
+                let slice = left.get(..SLICE).unwrap_or(left);
                 let (framer, ahead) = (&mut self.framer, &mut self.ahead);
-                self.at += py.detach(|| frame_ahead(framer, ahead, bytes, left));
+                let used = py.detach(|| frame_ahead(framer, ahead, bytes, slice));
+                // A batch that had to end early would be followed by many like it: where events have names, or many
+                // lines, the rest of the slice costs less with the interpreter than getting it back for each.
+                self.step_until = self.at + slice.len();
+                self.at += used;
                 return Ok(None);
             }
-            self.read = self.waiting.pop_front();
-            self.at = 0;
+            let next = self.waiting.pop_front();
+            self.begin(next);
             if self.read.is_some() {
                 return Ok(None);
             }
@@ -287,6 +314,32 @@ impl Reads {
         Ok(None)
     }
 
+    /// What was found has been copied: let go of it where the framer holds it, so that no large event is held twice.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        if self.is_level() {
+            self.framer.release();
+        }
+    }
+
+    /// Something was handed out: the interpreter is back with the user's code.
+    #[inline]
+    pub(crate) fn handed_out(&mut self) {
+        self.asked = 0;
+    }
+
+    /// A source that is no Python code may go on for ever with nothing to hand out: Ctrl-C must end that, and other
+    /// threads have their turns.
+    #[inline]
+    fn let_others_run(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.asked = self.asked.wrapping_add(1);
+        if self.asked.is_multiple_of(PATIENCE) {
+            py.check_signals()?;
+            py.detach(|| ());
+        }
+        Ok(())
+    }
+
     /// An event was found: the start of the body is of no interest any more.
     #[inline]
     pub(crate) fn forget_head(&mut self) {
@@ -297,23 +350,26 @@ impl Reads {
     }
 }
 
-/// Frame a slice of the read, up to the first thing that the framer still holds; gives the number of bytes used.
+/// Frame a slice of the read, up to the first thing that the framer still holds or that changes what is in force; gives
+/// the number of bytes used.
 fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], slice: &[u8]) -> usize {
     let mut input = slice;
+    let (retry, id) = (framer.retry(), framer.last_event_id().to_vec());
     while ahead.len() < AHEAD {
-        let found = match framer.next(&mut input) {
-            Step::NeedMore => break,
-            step => place(bytes, step),
-        };
-        // What only the framer knows is lost with its next step.
+        let found = place(bytes, framer.next(&mut input));
+        let changes = framer.retry() != retry || framer.last_event_id() != id;
         let held = matches!(
             found,
             Found::Event { bare: false, .. }
                 | Found::Event { data: Place::Held, .. }
                 | Found::Ignored { line: Place::Held, .. }
         );
-        ahead.push_back(found);
-        if held {
+        let end = matches!(found, Found::NeedMore);
+        // A change behind the last event must not show before that is handed out, so the end is kept as a step then.
+        if !end || changes {
+            ahead.push_back(found);
+        }
+        if end || held || changes {
             break;
         }
     }
