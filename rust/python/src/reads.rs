@@ -12,6 +12,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use ssewire_core::{END_OF_INPUT, Event, Framer, Ignored, Step, TooLarge};
 
 use crate::buffer::to_bytes;
+use crate::in_force::same;
 
 /// From so many bytes left in a read on, framing releases the interpreter: never for what comes from a socket, always
 /// for large bodies held in memory. Framing runs at gigabytes a second, so that two threads gain nothing from a release
@@ -357,7 +358,7 @@ fn frame_ahead(framer: &mut Framer, ahead: &mut VecDeque<Found>, bytes: &[u8], s
     let (retry, id) = (framer.retry(), framer.last_event_id().to_vec());
     while ahead.len() < AHEAD {
         let found = place(bytes, framer.next(&mut input));
-        let changes = framer.retry() != retry || framer.last_event_id() != id;
+        let changes = framer.retry() != retry || !same(framer.last_event_id(), &id);
         let held = matches!(
             found,
             Found::Event { bare: false, .. }
