@@ -32,8 +32,9 @@ use ssewire_core::is_done;
 
 use crate::errors::event_too_large;
 use crate::follow::{Facts, Follow, Told, count};
+use crate::found::Found;
 use crate::in_force::InForce;
-use crate::reads::{Found, Reads};
+use crate::reads::Reads;
 
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
 static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"error\""));

@@ -13,8 +13,9 @@ use try_lock::{Locked, TryLock};
 use crate::buffer::to_bytes;
 use crate::errors::{enter, event_too_large, finished, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
+use crate::found::Found;
 use crate::in_force::InForce;
-use crate::reads::{DETACH_MIN, Found, Reads};
+use crate::reads::{DETACH_MIN, Reads};
 
 const CLASS: &str = "SSEDecoder";
 

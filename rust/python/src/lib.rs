@@ -10,6 +10,7 @@ mod errors;
 mod event;
 mod events;
 mod follow;
+mod found;
 mod in_force;
 mod member;
 mod reads;
