@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint fmt wheel clean build
+.PHONY: help demo test bench bench-core lint fmt wheel clean build rust
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -14,14 +14,15 @@ help: ## list the verbs
 demo: build $(STAMPS)/cli ## build, then read live streams of the three providers from a server on loopback
 	$(BIN)/ssewire demo
 
-test: build $(STAMPS)/test $(STAMPS)/cli ## build, then run every test, Rust and Python
+test: build $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## build, then run every test, Rust and Python, and each benchmark once
 	cargo test --workspace --locked
 	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest benches --quiet --benchmark-disable
 
 bench: build $(STAMPS)/bench ## measure against the other parsers and the floor; ends with a table of ratios
 	$(BIN)/python -m benches
 
-bench-core: ## measure the Rust core alone (criterion)
+bench-core: rust ## measure the Rust core alone (criterion)
 	cargo bench --locked -p ssewire-core
 
 lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## formatters, linters, type checkers, stubs against the binary
@@ -33,12 +34,12 @@ lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## forma
 	$(BIN)/pyright
 	$(BIN)/python -m mypy.stubtest ssewire._core
 
-fmt: $(STAMPS)/lint ## format everything
+fmt: rust $(STAMPS)/lint ## format everything
 	cargo fmt --all
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-wheel: $(STAMPS)/build ## build a wheel for this Python, and the source distribution, into dist/
+wheel: rust $(STAMPS)/build ## build a wheel for this Python, and the source distribution, into dist/
 	$(BIN)/maturin build --release --locked --sdist --out dist --interpreter $(BIN)/python
 
 clean: ## remove all that the other verbs made
@@ -46,10 +47,13 @@ clean: ## remove all that the other verbs made
 	rm -f python/ssewire/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Asked for first, before anything is installed: one sentence says what is missing.
+rust:
+	@cargo --version >/dev/null 2>&1 && rustc --version >/dev/null 2>&1 || { echo "Rust is missing: install it with rustup (https://rustup.rs), then run make again." >&2; exit 1; }
+	@rustc --version | awk '{ split($$2, v, /[.-]/); old = v[1] * 1000 + v[2] < 1088; if (old) print "Rust " $$2 " is too old: run `rustup update stable` (1.88 or later), then run make again."; exit old }' >&2
+
 # Compiled into python/ssewire in place; cargo itself knows whether anything has changed.
-build: $(STAMPS)/build
-	@cargo --version >/dev/null 2>&1 || { echo "Rust is missing: install it with rustup (https://rustup.rs), then run make again." >&2; exit 1; }
-	@$(BIN)/python -c 'import sys; v = sys.argv[1].split()[1]; n = tuple(map(int, v.split("-")[0].split("."))); sys.exit(n < (1, 88, 0) and f"Rust {v} is too old: run \x60rustup update stable\x60 (1.88 or later), then run make again.")' "$$(rustc --version)"
+build: rust $(STAMPS)/build
 	$(BIN)/maturin develop --release --locked --quiet
 
 $(BIN)/python:

@@ -43,6 +43,8 @@ class Decoded:
     events: list[Event] = field(default_factory=list)
     steps: list[Event | Ignored] = field(default_factory=list)
     """The events with the ignored lines between them."""
+    in_force: list[tuple[str, int | None]] = field(default_factory=list)
+    """The last event id and the retry of the stream at each step."""
     last_event_id: str = ""
     retry: int | None = None
 
@@ -62,6 +64,7 @@ def decode(body: bytes) -> Decoded:
                 event = Event(_text(name) or "message", b"\n".join(data), out.last_event_id, block_retry)
                 out.events.append(event)
                 out.steps.append(event)
+                out.in_force.append((out.last_event_id, out.retry))
             data, name, pending_id, block_retry = [], b"", None, None
             continue
         key, _, value = line.partition(b":")
@@ -79,6 +82,7 @@ def decode(body: bytes) -> Decoded:
                 out.retry = block_retry = min(int(value), 2**64 - 1)
         else:
             out.steps.append(Ignored(line, line.startswith(b":"), bool(data)))
+            out.in_force.append((out.last_event_id, out.retry))
     return out
 
 

@@ -14,7 +14,9 @@ from ssewire import (
     IncompleteStreamError,
     ServerSentEvent,
     SSEDecoder,
+    _core,
 )
+from ssewire.decode import DEFAULT_MAX_EVENT_SIZE
 from tests.oracle import Event, Ignored
 
 
@@ -67,9 +69,14 @@ def drain(decoder: Iterator[ServerSentEvent | IgnoredLine]) -> Iterator[Step]:
             return
 
 
-def with_decoder(reads: Iterable[Any], **options: Any) -> Outcome:
+def framing_ahead(detach_min: int, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False) -> Any:
+    """An SSEDecoder that frames ahead where so many bytes are left in a read; as a rule it takes a mebibyte."""
+    return _core.SSEDecoder(max_event_size=max_event_size, ignored_lines=ignored_lines, detach_min=detach_min)
+
+
+def with_decoder(reads: Iterable[Any], *, detach_min: int | None = None, **options: Any) -> Outcome:
     """Push the reads into an SSEDecoder."""
-    decoder = SSEDecoder(**options)
+    decoder = SSEDecoder(**options) if detach_min is None else framing_ahead(detach_min, **options)
     steps: list[Step] = []
     for read in reads:
         steps += drain(decoder.feed(read))

@@ -134,12 +134,20 @@ def facts_of(type: Any) -> Callable[[Any], tuple[Any, list[tuple[Any, Any]]]] | 
 
 def _facts(chunk: Any) -> tuple[Any, list[tuple[Any, Any]]]:
     usage = member(chunk, "usage") or None  # an empty object is none
-    return usage, [(_index(choice), member(choice, "finish_reason")) for choice in _choices(chunk)]
+    # In a `dict` they may be anything: what is no object is no usage, and what is no text no reason.
+    if isinstance(usage, (str, int, float, list)):
+        usage = None
+    return usage, [(_index(choice), _reason(choice)) for choice in _choices(chunk)]
 
 
 def _index(choice: Any) -> int:
     index = member(choice, "index")
     return index if isinstance(index, int) else 0
+
+
+def _reason(choice: Any) -> Any:
+    reason = member(choice, "finish_reason")
+    return None if isinstance(reason, (int, float, list, dict)) else reason
 
 
 def _choices(chunk: Any) -> list[Any]:

@@ -8,13 +8,15 @@ kinds stands in `rust/python/src/chat.rs`. Common events never come here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
 from .errors import APIError, DecodeError, IncompleteStreamError, NotAStreamError, SSEWireError
 from .source import Source
 from .state import State, StreamState
+
+T = TypeVar("T")
 
 # An error without a sentence of its own is told by so many of its first bytes; `body` has all of it.
 _QUOTED = 500
@@ -77,9 +79,8 @@ class ChatFollower(StreamState):
 
     def _suspect(self, payload: bytes, cut: bool, number: int, offset: int) -> Outcome:
         """A payload in which "error" occurs: as its error, or just as some text."""
-        whole = _json_or_none(payload)
-        if isinstance(whole, dict) and whole.get("error"):
-            return [self._api_error(payload, whole)], False
+        if _has_error(payload):
+            return [self._api_error(payload)], False
         try:
             return [(payload, self._decode(payload))], False
         except Exception as error:  # as in the compiled decoder: a type of the user's own may raise anything
@@ -143,7 +144,7 @@ class ChatFollower(StreamState):
         return APIError(
             message if isinstance(message, str) and message else payload[:_QUOTED].decode("utf-8", "replace"),
             type=_text(fields.get("type")),
-            code=code if isinstance(code := fields.get("code"), (str, int)) else None,
+            code=code if isinstance(code := fields.get("code"), (str, int)) and not isinstance(code, bool) else None,
             param=_text(fields.get("param")),
             body=body,
             status=self._status,
@@ -156,9 +157,26 @@ class ChatFollower(StreamState):
         self.over = False
 
 
+class _Error(msgspec.Struct, gc=False):
+    """What may be an error. All else in it is skipped: as a tree of objects it would take several times its bytes."""
+
+    error: Any = None
+
+
+_decode_error = msgspec.json.Decoder(_Error).decode
+
+
+def _has_error(payload: bytes) -> bool:
+    return bool((found := _or_none(_decode_error, payload)) and found.error and _json_or_none(payload))
+
+
 def _json_or_none(payload: bytes) -> Any:
+    return _or_none(msgspec.json.decode, payload)
+
+
+def _or_none(decode: Callable[[bytes], T], payload: bytes) -> T | None:
     try:
-        return msgspec.json.decode(payload)
+        return decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

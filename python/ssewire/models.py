@@ -121,7 +121,8 @@ def _reasoning(delta: ChoiceDelta) -> str:
 def _strings(parts: Iterable[object], types: set[str], *keys: str) -> Iterable[str]:
     """The texts under the first of `keys` in each part of one of the types; nested parts count one level deep."""
     for part in parts:
-        if not isinstance(part, dict) or part.get("type") not in types:
+        # Anything may stand there, also what has no hash.
+        if not isinstance(part, dict) or not isinstance(kind := part.get("type"), str) or kind not in types:
             continue
         value = next((part[key] for key in keys if part.get(key)), None)
         if isinstance(value, str):

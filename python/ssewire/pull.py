@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Final, Generic, NoReturn, Self, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
 from . import _core
 from .errors import SSEWireError
@@ -35,31 +35,39 @@ class _Refused:
         self._reads = reads
         self._refusal = refusal
         self._body = bytearray()
+        self._wrong: Any = _NOTHING
 
     def _enough(self, read: Any) -> bool:
-        self._body += read
+        try:
+            self._body += memoryview(read).tobytes()
+        except TypeError:
+            self._wrong = read
+            return True
         return len(self._body) >= _REFUSAL_SIZE
 
-    def _error(self) -> Exception:
-        return self._refusal(bytes(self._body[:_REFUSAL_SIZE]))
+    def _outcome(self) -> Any:
+        """Raise the refusal; a read that is no bytes is handed on to the decoder, which says so in its own words."""
+        if self._wrong is not _NOTHING:
+            return self._wrong
+        raise self._refusal(bytes(self._body[:_REFUSAL_SIZE]))
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> NoReturn:
+    def __next__(self) -> Any:
         for read in self._reads:
             if self._enough(read):
                 break
-        raise self._error()
+        return self._outcome()
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> NoReturn:
+    async def __anext__(self) -> Any:
         async for read in self._reads:
             if self._enough(read):
                 break
-        raise self._error()
+        return self._outcome()
 
 
 class AsyncPull:
@@ -117,6 +125,10 @@ class AsyncPull:
         instead = self._state.failed(error)
         if self._state.state == "closed" or not isinstance(error, Exception):
             self._decoder.close()
+        if isinstance(error, GeneratorExit):
+            # The coroutine that reads is being closed: it can await nothing more, a client's close included.
+            self._source.abandon()
+            return
         await self._source.arelease()
         if instead is not None:
             raise instead from error

@@ -83,6 +83,9 @@ class Source(Generic[ReadsT]):
             # An asynchronous generator that is not closed would be finalised by the event loop, at some later time.
             if stop is not None:
                 await stop()
+        except GeneratorExit:
+            self.abandon()
+            raise
         finally:
             if (close := self._take_close()) is not None:
                 await close()
@@ -97,7 +100,7 @@ class Source(Generic[ReadsT]):
         return getattr(self.reads, "gi_running", False) or getattr(self.reads, "ag_running", False)
 
     def abandon(self) -> None:
-        """Close what can be closed without an event loop; the collector's way."""
+        """Close what can be closed without an event loop: for the collector, or in a coroutine that is closed."""
         self.release()
         self._close = self._stop = None
 
@@ -109,7 +112,7 @@ def open_sync(source: Any) -> Source[Iterator[Any]]:
     if isinstance(source, (list, tuple, GeneratorType)):
         # Known at once: asking for all that a response may have takes longer than many a stream.
         return Source(source, iter(source), bare=True)
-    _refuse_text(source)
+    _refuse(source)
     if _only_async(source):
         raise TypeError(f"{_name(source)} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
     if iter_bytes := _method(source, "iter_bytes"):
@@ -133,7 +136,7 @@ def open_async(source: Any) -> Source[AsyncIterator[Any]]:
         return Source(cast(object, source), _Once(source))
     if isinstance(source, AsyncGeneratorType):
         return Source(source, source, bare=True)
-    _refuse_text(source)
+    _refuse(source)
     if _only_sync(source):
         raise TypeError(f"{_name(source)} is synchronous: use ChatStream or EventStream with it")
     if aiter_bytes := _method(source, "aiter_bytes"):
@@ -164,7 +167,10 @@ def _unknown(source: object, tried: str) -> NoReturn:
     raise TypeError(f"{_name(source)} cannot be read: tried {tried}; hand over anything that yields bytes")
 
 
-def _refuse_text(source: object) -> None:
+def _refuse(source: object) -> None:
+    """Refuse what looks like a source and is none."""
+    if isinstance(source, type):
+        raise TypeError(f"expected a source of bytes, got the class {source.__name__}: hand over an object")
     if isinstance(source, str):
         raise TypeError("expected a source of bytes, got str: hand over the body undecoded, as bytes")
     if isinstance(source, io.TextIOBase):
@@ -217,8 +223,14 @@ def _is_file(source: object) -> bool:
 
 
 def _fileno(response: Any) -> int:
-    """The socket below a response. Over HTTP/2 it serves others too, and is not told."""
+    """The socket below a response, as long as it is the response's alone.
+
+    Over HTTP/2 it serves others too. In httpx a response still names it when the body has been read, and the connection
+    has gone back to the pool, where it may serve another request by now: only `is_closed` tells.
+    """
     response = getattr(response, "http_response", response)  # below that of the OpenAI SDK
+    if getattr(response, "is_closed", False):
+        raise ValueError("the response has given its connection back")
     extensions: Any = getattr(response, "extensions", None)  # httpx
     if extensions is not None and extensions["http_version"] in {b"HTTP/1.0", b"HTTP/1.1"}:
         return cast(int, extensions["network_stream"].get_extra_info("socket").fileno())
@@ -262,7 +274,8 @@ class _Read(AsyncIterator[Any]):
 
 def _status(source: Any) -> int | None:
     for name in ("status_code", "status"):
-        if isinstance(status := getattr(source, name, None), int):
+        # A flag is no status.
+        if isinstance(status := getattr(source, name, None), int) and not isinstance(status, bool):
             return status
     return None
 

@@ -92,6 +92,15 @@ def test_stats_of_events() -> None:
     assert result.stderr.split()[-1] == b"4"
 
 
+def test_stats_of_a_stream_with_an_event_that_is_too_large() -> None:
+    large = b"data: " + b"x" * (33 * 2**20) + b"\n\n"
+    result = run("cat", "--stats", stdin=event("a") + large + event("b") + DONE)
+    assert (result.stdout, result.returncode) == (b"a", 1)
+    error, *stats = result.stderr.decode().splitlines()
+    assert "max_event_size" in error
+    assert [line.split()[-1] for line in stats if line.startswith(("chunks", "state"))] == ["1", "error"]
+
+
 def test_text_is_written_as_it_arrives() -> None:
     with running("cat") as program:
         program.send(event("first"))

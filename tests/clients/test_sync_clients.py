@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import httpx2
 import msgspec
+import openai
 import pytest
 
 from ssewire import (
@@ -238,6 +240,32 @@ def test_close_from_another_thread_ends_a_read_that_waits(client: Client, server
         assert stream.state == "closed"
         if not client.keeps:
             served.wait_until_gone()
+
+
+@pytest.mark.parametrize("package", [httpx, httpx2], ids=["httpx", "httpx2"])
+def test_closing_a_stream_over_a_body_that_was_read_leaves_the_next_request_alone(server: Server, package: Any) -> None:
+    """The connection is back in the pool by then, although the response still names it."""
+    with package.Client(timeout=TIMEOUT) as http:
+        stream = ChatStream(http.get(server.stream("at-once").url))
+        assert next(stream) == CHUNKS[0]
+        served = server.stream("chunked")
+        with http.stream("GET", served.url) as response:
+            stream.close()
+            assert stream.state == "closed"
+            assert read_in_step(ChatStream(response), served.confirm) == CHUNKS
+
+
+def test_closing_a_stream_over_a_body_that_openai_has_read_leaves_the_next_request_alone(server: Server) -> None:
+    served = server.stream("at-once"), server.stream("chunked")
+    with openai.OpenAI(base_url="http://x", api_key="none", timeout=TIMEOUT, max_retries=0) as client:
+        first, second = (client.with_options(base_url=stream.url).chat.completions for stream in served)
+        with first.with_streaming_response.create(model="m", messages=[], stream=True) as response:
+            response.read()
+            stream = ChatStream(response)
+            assert next(stream) == CHUNKS[0]
+            with second.with_streaming_response.create(model="m", messages=[], stream=True) as other:
+                stream.close()
+                assert read_in_step(ChatStream(other), served[1].confirm) == CHUNKS
 
 
 def test_refused_requests_give_their_connections_back(server: Server) -> None:

@@ -41,11 +41,12 @@ def test_decoder(body: bytes, places: list[int], ignored_lines: bool) -> None:
     assert with_decoder(cut(body, places), ignored_lines=ignored_lines) == right
 
 
-@given(long_parts, places, st.booleans())
-def test_large_reads(parts: Parts, places: list[int], ignored_lines: bool) -> None:
+@given(long_parts, places, st.booleans(), st.sampled_from([None, 1, 64, 10_000]))
+def test_large_reads(parts: Parts, places: list[int], ignored_lines: bool, detach_min: int | None) -> None:
     body = joined(parts)
     right = expected(body, ignored_lines=ignored_lines)
-    assert with_decoder([body], ignored_lines=ignored_lines) == right
+    assert with_decoder([body], ignored_lines=ignored_lines, detach_min=detach_min) == right
+    assert with_decoder(cut(body, places), ignored_lines=ignored_lines, detach_min=detach_min) == right
     assert with_decoder(cut(body, places), ignored_lines=ignored_lines) == right
     assert with_stream(cut(body, places), ignored_lines=ignored_lines) == right
 

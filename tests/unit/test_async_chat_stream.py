@@ -177,11 +177,14 @@ async def test_an_error_of_the_source_passes_through_as_it_is(error: Exception) 
 
 
 async def test_an_interrupted_read_leaves_the_stream_closed() -> None:
-    interruption = GeneratorExit()
+    class Interruption(BaseException):
+        pass
+
+    interruption = Interruption()
     source = AsyncReads(HELLO, interruption, HELLO)
     stream = AsyncChatStream(source)
     await anext(stream)
-    with pytest.raises(GeneratorExit) as caught:
+    with pytest.raises(Interruption) as caught:
         await anext(stream)
     assert caught.value is interruption
     assert (stream.state, source.closed) == ("closed", 1)

@@ -14,7 +14,7 @@ import pytest
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
 
 COMMON = """
-import os, signal, threading, time
+import itertools, os, signal, threading, time
 from ssewire import ChatStream, ChunkDecoder, EventStream, EventTooLargeError, SSEDecoder
 
 MIB = 1 << 20
@@ -75,6 +75,19 @@ def test_an_event_beyond_the_limit_is_an_error_and_the_buffers_stay_under_three_
 
 
 @linux
+def test_the_word_error_in_a_large_event_does_not_make_a_tree_of_it() -> None:
+    grown = run("""
+        event = b'data: {"word": "error", "x": [' + b"[1]," * (4 * MIB) + b"1]}\\n\\n"
+        list(ChatStream([b'data: {"word": "error"}\\n\\n', b"data: [DONE]\\n\\n"]))
+        before = resident()
+        assert len(list(ChatStream([event, b"data: [DONE]\\n\\n"]))) == 1
+        print(peak() - before)
+    """)
+    # The payload itself, and its copy: the tree alone would take 250.
+    assert float(grown) < 3 * 16
+
+
+@linux
 @pytest.mark.parametrize("stream", ["EventStream(reads())", "ChatStream(reads()).iter_payloads()"])
 def test_a_stream_of_a_gigabyte_needs_no_more_memory_than_its_beginning(stream: str) -> None:
     grown = run(f"""
@@ -117,7 +130,7 @@ def test_many_short_streams_leave_nothing_behind() -> None:
     assert float(grown) < 2
 
 
-# Each `next(items)` is one call into the compiled part that would go on for seconds.
+# Each `next(items)` is one call into the compiled part that would go on for seconds, or for ever.
 ENDLESS = {
     "a line without an end": """
         read = bytes(1024 * MIB)
@@ -135,11 +148,28 @@ ENDLESS = {
         read = b"data:\\n\\n" * (8 * MIB)
         items = ChatStream(read for _ in range(1000))
     """,
+    "small reads of comments": 'items = ChatStream(itertools.repeat(b":\\n\\n"))',
+    "small reads of empty events": 'items = ChatStream(itertools.repeat(b"data:\\n\\n"))',
+    "empty reads": 'items = ChatStream(itertools.repeat(b""))',
+    "usual reads of comments": 'items = ChatStream(itertools.repeat(b": ping\\n\\n" * 8192))',
+    "empty reads of a stream of events": 'items = EventStream(itertools.repeat(b""))',
+    "a refusal without an end": """
+        class Refused:
+            status = 500
+
+            def __iter__(self):
+                return itertools.repeat(b"")
+
+        items = ChatStream(Refused())
+    """,
+    "a file without an end": 'items = iter(EventStream(open("/dev/zero", "rb")))',
 }
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and /dev/zero of POSIX")
 @pytest.mark.parametrize("setup", ENDLESS.values(), ids=ENDLESS)
-def test_ctrl_c_is_heard_inside_a_huge_read(setup: str) -> None:
+def test_ctrl_c_is_heard_inside_a_huge_read_and_between_reads_without_an_end(setup: str) -> None:
+    # That another thread can send the signal shows that others run meanwhile.
     waited = run(
         dedent(setup)
         + dedent("""

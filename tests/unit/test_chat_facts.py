@@ -8,9 +8,9 @@ from typing import Any, TypedDict
 import msgspec
 import pytest
 
-from ssewire import ChatCompletionChunk, ChatStream, DecodeError
+from ssewire import APIError, ChatCompletionChunk, ChatStream, DecodeError, NotAStreamError
 from tests.unit.cases import HELLO, STOP
-from tests.unit.making import DONE, choice, chunk, sse
+from tests.unit.making import DONE, Response, choice, chunk, sse
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
 
@@ -110,6 +110,68 @@ def test_an_untyped_chunk_may_hold_anything_where_choices_should_be(payload: Any
     stream = ChatStream([sse(payload), HELLO + DONE], type=dict[str, Any])
     assert list(stream) == [payload, msgspec.json.decode(HELLO[6:])]
     assert list(ChatStream([sse(payload), HELLO + DONE], type=dict[str, Any]).iter_text()) == ["Hello"]
+
+
+ODD: list[Any] = [None, True, 0, 7, -1.5, 2**70, "", "text", [], [1], [[]], {}, {"a": []}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_an_untyped_chunk_may_hold_anything_anywhere(odd: Any) -> None:
+    choices = [
+        odd,
+        {"index": odd, "delta": odd, "finish_reason": odd},
+        {"index": 3, "delta": {"content": odd}, "finish_reason": odd},
+    ]
+    payloads = [
+        odd,
+        {"choices": odd, "usage": odd},
+        {"choices": choices, "usage": odd},
+        {"text": odd, "choices": [odd]},
+    ]
+    body = b"".join(map(sse, payloads)) + chunk("Hello", "stop", usage=USAGE)
+    stream = ChatStream([body], type=Any)
+    assert [item for item in stream if isinstance(item, dict)][-4:-1] == payloads[1:]
+    assert msgspec.to_builtins(stream.usage) == USAGE
+    # What is no text is no reason.
+    reasons = {index: odd for index in {odd if type(odd) is int else 0, 3} if isinstance(odd, str) and odd}
+    assert stream.finish_reasons == reasons | {0: reasons.get(0, "stop")}
+    assert stream.state == ("finished" if isinstance(odd, str) and odd else stream.state)
+    assert list(ChatStream([body, DONE], type=Any).iter_text())[-1] == "Hello"
+
+
+@pytest.mark.parametrize("usage", [7, 1.5, True, "none", [1]])
+def test_what_is_no_object_wipes_no_usage(usage: Any) -> None:
+    stream = ChatStream([chunk("a", usage=USAGE) + chunk("b", usage=usage) + DONE], type=dict[str, Any])
+    assert [item["usage"] for item in stream] == [USAGE, usage]
+    assert msgspec.to_builtins(stream.usage) == USAGE
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_an_error_may_hold_anything(odd: Any) -> None:
+    names = ("message", "type", "code", "param")
+    errors: list[Any] = [
+        {"error": odd},
+        *({"error": {name: odd}} for name in names),
+        {"error": dict.fromkeys(names, odd)},
+    ]
+    # Named, the event is one whatever its data; unnamed, where there is something to it.
+    bodies = [b"event: error\n" + sse(error) for error in [odd, *errors]] + [sse(error) for error in errors[not odd :]]
+    for body in bodies:
+        with pytest.raises(APIError) as caught:
+            next(ChatStream([body + HELLO + DONE]))
+        error = caught.value
+        assert isinstance(error.message, str)
+        assert error.message in str(error)
+        assert all(value is None or isinstance(value, str) for value in (error.type, error.param))
+        assert error.code is None or type(error.code) in {str, int}
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("status", [200, 400])
+def test_a_body_that_is_no_stream_may_hold_anything(odd: Any, status: int) -> None:
+    for body in (odd, {"error": odd}, {"detail": odd}, {"choices": odd}, {"error": {"message": odd}, "detail": odd}):
+        with pytest.raises((APIError, NotAStreamError)):
+            next(ChatStream(Response(msgspec.json.encode(body), status=status)))
 
 
 @pytest.mark.parametrize("key", [b"x", b"error"])

@@ -213,7 +213,8 @@ def test_the_last_event_id_is_that_of_the_chunks_so_far() -> None:
 
 
 def test_the_last_event_id_in_a_large_read_is_that_of_the_chunks_so_far() -> None:
-    stream = ChatStream([HELLO * 1000 + b"id: 1\n" + HELLO + HELLO * 1000 + DONE])
+    # Behind every event is enough left of the read to frame it ahead.
+    stream = ChatStream([HELLO * 1000 + b"id: 1\n" + HELLO + HELLO * 1000 + DONE + b"\n" * 2**20])
     assert [stream.last_event_id for _ in stream] == [""] * 1000 + ["1"] * 1001
 
 

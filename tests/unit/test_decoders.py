@@ -21,7 +21,7 @@ from ssewire import (
     SSEDecoder,
     SSEWireError,
 )
-from tests.reading import pieces
+from tests.reading import framing_ahead, pieces
 from tests.unit.cases import CASES, ERROR, HELLO, LIMIT, STOP, Case
 from tests.unit.making import DONE, chunk, sse
 
@@ -124,7 +124,8 @@ def test_retry_and_last_event_id_are_those_of_the_events_so_far() -> None:
 def test_an_event_in_a_large_read_has_its_own_fields() -> None:
     plain, full = b"data: a\n\n", b"event: e\nid: 7\nretry: 5\ndata: b\n\n"
     body = plain * 60_000 + full + plain * 60_000 + b"id\n" + full.replace(b"id: 7\n", b"") + plain
-    events = list(SSEDecoder().feed(body))
+    events = list(framing_ahead(1).feed(body))
+    assert events == list(SSEDecoder().feed(body + b"\n" * 2**20))
     small = SSEDecoder()
     assert events == [event for read in pieces(body, 1000) for event in small.feed(read)]
     assert events[59_999:60_002] == [

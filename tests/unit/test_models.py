@@ -57,6 +57,20 @@ def test_text_of_every_shape(delta: object, text: str) -> None:
     assert of_delta(delta).text == text
 
 
+ODD: list[Any] = [None, True, 0, 7, -1.5, "", "text", [], ["text"], [[]], {}, {"text": 1}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("name", ["type", "text", "thinking", "summary"])
+@pytest.mark.parametrize("kind", ["text", "thinking", "reasoning", "reasoning.text", "reasoning.summary"])
+def test_parts_may_hold_anything(kind: str, name: str, odd: Any) -> None:
+    part = {"type": kind, name: odd}
+    parts = [odd, part, {"type": kind, "text": [odd, part]}, {"type": "text", "text": "a"}]
+    chunk = of_delta({"content": parts, "reasoning_details": parts})
+    assert chunk.text.endswith("a")
+    assert isinstance(chunk.reasoning, str)
+
+
 @pytest.mark.parametrize(
     ("delta", "reasoning"),
     [

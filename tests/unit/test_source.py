@@ -357,9 +357,16 @@ def test_a_response_of_the_other_kind_of_client_is_refused(package: Any) -> None
 
 
 @pytest.mark.parametrize("stream", [ChatStream, EventStream, AsyncChatStream, AsyncEventStream])
-@pytest.mark.parametrize("source", [None, 7, object(), print, httpx.Client])
+@pytest.mark.parametrize("source", [None, 7, object(), print])
 def test_what_cannot_be_read_is_refused(stream: Callable[[Any], Any], source: Any) -> None:
     with pytest.raises(TypeError, match=f"{type(source).__name__} cannot be read: tried .*yields bytes"):
+        stream(source)
+
+
+@pytest.mark.parametrize("stream", [ChatStream, EventStream, AsyncChatStream, AsyncEventStream])
+@pytest.mark.parametrize("source", [bytes, dict, io.BytesIO, httpx.Response, Reads])
+def test_a_class_is_refused(stream: Callable[[Any], Any], source: Any) -> None:
+    with pytest.raises(TypeError, match=f"got the class {source.__name__}: hand over an object"):
         stream(source)
 
 

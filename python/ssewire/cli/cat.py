@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import msgspec
 
-from ssewire import APIError, ChatStream, DecodeError, EventStream, SSEDecoder, SSEWireError
+from ssewire import APIError, ChatStream, DecodeError, EventStream, EventTooLargeError, SSEDecoder, SSEWireError
 
 from .terminal import Output, OutputError, complain, output_failed, tell
 
@@ -55,8 +55,16 @@ class _Source:
         data = self._file.read1(_READ)
         self.bytes += len(data)
         if self._framer is not None:
-            self.events += sum(1 for _ in self._framer.feed(data))
+            self._count(self._framer.feed(data))
         return data
+
+    def _count(self, events: Iterator[object]) -> None:
+        while True:
+            # The stream says it of its own: raised from here, it would look as if reading had failed.
+            with contextlib.suppress(EventTooLargeError):
+                for _ in events:
+                    self.events += 1
+                return
 
 
 class _Run:
