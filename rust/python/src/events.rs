@@ -43,29 +43,41 @@ impl Events {
         if self.over {
             return Ok(None);
         }
-        let found = loop {
+        loop {
             if let Some((data, _)) = self.reads.find_plain(py) {
-                self.done |= is_done(data);
+                let sentinel = data.first() != Some(&b'{') && is_done(data);
                 let event = ServerSentEvent::new(py, data, b"", b"", None)?;
+                self.done |= sentinel;
                 self.reads.handed_out();
                 return Ok(Some(Py::new(py, event)?.into_any()));
             }
-            let found = self.reads.find(py);
-            self.in_force.tell(&self.reads, &decoder.in_force);
-            match found {
-                Ok(None) => {}
-                Ok(Some(found)) => break found,
-                Err(error) if self.reads.is_pulling() => {
-                    // A read that was interrupted, not one that failed, must never look like an end.
-                    if !error.is_instance_of::<PyException>(py) {
-                        decoder.closed.store(true, Ordering::Release);
-                    }
-                    return self.stop(py, "failed", Some(error));
-                }
-                Err(error) => return Err(error),
+            if let Some(outcome) = self.step(py, decoder) {
+                self.reads.handed_out();
+                return outcome;
             }
-        };
-        self.reads.handed_out();
+        }
+    }
+
+    /// One step of what is no plain event in a small read; nothing where that may be next.
+    #[inline(never)]
+    fn step(&mut self, py: Python<'_>, decoder: &SSEDecoder) -> Option<PyResult<Option<Py<PyAny>>>> {
+        let found = self.reads.find(py);
+        self.in_force.tell(&self.reads, &decoder.in_force);
+        match found {
+            Ok(None) => None,
+            Ok(Some(found)) => Some(self.take(py, found)),
+            Err(error) if self.reads.is_pulling() => {
+                // A read that was interrupted, not one that failed, must never look like an end.
+                if !error.is_instance_of::<PyException>(py) {
+                    decoder.closed.store(true, Ordering::Release);
+                }
+                Some(self.stop(py, "failed", Some(error)))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn take(&mut self, py: Python<'_>, found: Found) -> PyResult<Option<Py<PyAny>>> {
         let framer = self.reads.framer();
         match found {
             Found::NeedMore => Ok(None),
