@@ -121,7 +121,7 @@ impl Chat {
                 self.hand_out(py, want, outside)?
             } else if let Some((data, offset)) = self.reads.find_plain(py) {
                 let payload = PyBytes::new(py, data);
-                let number = self.begin_event(outside);
+                let number = count(&outside.told.events);
                 self.take_payload(payload, want, Event { number, offset, cut: false }, outside)?
             } else if self.over {
                 return Ok(None);
@@ -142,12 +142,6 @@ impl Chat {
         }
     }
 
-    #[inline]
-    fn begin_event(&mut self, outside: &Outside<'_>) -> u64 {
-        self.reads.forget_head();
-        count(&outside.told.events)
-    }
-
     /// Take what was found; gives what is to be handed out, or nothing yet.
     fn take(&mut self, py: Python<'_>, found: Found, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Found::Event { data, bare, offset } = found else {
@@ -155,7 +149,7 @@ impl Chat {
             return Ok(None);
         };
         let payload = PyBytes::new(py, self.reads.data(py, data));
-        let number = self.begin_event(outside);
+        let number = count(&outside.told.events);
         let (name, _, _) = self.reads.fields(bare);
         let name = (!name.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(name)));
         self.reads.release();

@@ -1,8 +1,8 @@
 //! The reads of one stream, pushed or pulled, and what the framer finds in them.
 //!
 //! A small read is framed step by step, as its events are asked for. A large one is framed ahead without the
-//! interpreter, so that other threads run meanwhile: a bounded batch of places in the read at a time, with a look at
-//! the signals between two slices. Either way nothing is copied, and no list of results grows with the read.
+//! interpreter, so that other threads run meanwhile: a bounded batch of places in the read at a time. Either way nothing
+//! is copied, no list of results grows with the read, and signals are looked at after a bounded amount of work.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use crate::found::{Found, Place, frame_ahead, place};
 /// Measured by `python -m benches.gil --save gil`, in `benches/results/gil.json`.
 pub(crate) const DETACH_MIN: usize = SLICE;
 
-/// So many bytes are framed between two looks at the signals: well below a millisecond.
+/// So many bytes are framed at a time without the interpreter, in well below a millisecond.
 const SLICE: usize = 1024 * 1024;
 
 /// So many times more is needed, with nothing to hand out, before signals are looked at and other threads let in.
@@ -56,9 +56,8 @@ pub(crate) struct Reads {
     /// So many times more was needed since something was handed out.
     asked: u32,
     end: End,
-    head: Vec<u8>,
-    /// No event was seen yet.
-    before_first: bool,
+    /// The first bytes of the body, until an event is found.
+    head: Option<Vec<u8>>,
 }
 
 impl Reads {
@@ -75,8 +74,7 @@ impl Reads {
             ahead: VecDeque::new(),
             asked: 0,
             end: End::Open,
-            head: Vec::new(),
-            before_first: true,
+            head: Some(Vec::new()),
         }
     }
 
@@ -93,9 +91,9 @@ impl Reads {
         if self.end != End::Open {
             return;
         }
-        if self.before_first && self.head.len() < HEAD {
+        if let Some(head) = &mut self.head {
             let data = read.as_bytes();
-            self.head.extend_from_slice(data.get(..HEAD - self.head.len()).unwrap_or(data));
+            head.extend_from_slice(data.get(..HEAD - head.len()).unwrap_or(data));
         }
         self.queue(read.unbind());
     }
@@ -144,15 +142,14 @@ impl Reads {
 
     /// The first bytes of a body that had no event so far.
     pub(crate) fn head(&self) -> &[u8] {
-        &self.head
+        self.head.as_deref().unwrap_or_default()
     }
 
     pub(crate) fn reset(&mut self) {
         self.framer.reset();
         self.stop();
         self.end = End::Open;
-        self.before_first = true;
-        self.head = Vec::new();
+        self.head = Some(Vec::new());
     }
 
     /// Let go of the source, and of all that was read but not looked at.
@@ -220,6 +217,7 @@ impl Reads {
         let length = left.len();
         let event = self.framer.next_plain(&mut left)?;
         self.at += length - left.len();
+        self.head = None;
         Some((event.data, event.offset))
     }
 
@@ -233,6 +231,9 @@ impl Reads {
                 found => found,
             },
         };
+        if matches!(found, Found::Event { .. }) {
+            self.head = None;
+        }
         Ok(Some(found).filter(|found| !matches!(found, Found::NeedMore)))
     }
 
@@ -305,14 +306,5 @@ impl Reads {
             py.detach(|| ());
         }
         Ok(())
-    }
-
-    /// An event was found: the start of the body is of no interest any more.
-    #[inline]
-    pub(crate) fn forget_head(&mut self) {
-        if self.before_first {
-            self.before_first = false;
-            self.head = Vec::new();
-        }
     }
 }
