@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from types import TracebackType
-from typing import Any, Generic, Literal, Self, overload
+from typing import Any, Generic, Literal, overload
 
 from . import _core
 from ._core import IgnoredLine, ServerSentEvent
+from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
 from .errors import NotAStreamError
 from .pull import AsyncPull, pull_from
@@ -67,7 +67,7 @@ class _Events(Generic[EventT]):
         return self._decoder.retry
 
 
-class EventStream(_Events[EventT]):
+class EventStream(_Events[EventT], Closing):
     """Iterate over the events of a stream, after the HTML standard, section 9.2.
 
         for event in EventStream(response):
@@ -114,18 +114,8 @@ class EventStream(_Events[EventT]):
         if self._follower.close():
             self._decoder.close()
 
-    def __enter__(self) -> Self:
-        """Close the stream when the block is left."""
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the stream."""
-        self.close()
-
-
-class AsyncEventStream(_Events[EventT]):
+class AsyncEventStream(_Events[EventT], AsyncClosing):
     """Iterate asynchronously over the events of a stream; the same as `EventStream`, for asynchronous sources."""
 
     @overload
@@ -162,13 +152,3 @@ class AsyncEventStream(_Events[EventT]):
     async def aclose(self) -> None:
         """Close the response and end the stream; from any task."""
         await self._pull.aclose()
-
-    async def __aenter__(self) -> Self:
-        """Close the stream when the block is left."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Iterator
-from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from . import _core
+from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, facts_of, text_of
 from .models import ChatCompletionChunk, CompletionUsage
 from .pull import AsyncPull, pull_from
@@ -58,7 +58,7 @@ class _Chat(Generic[T]):
         return self._decoder.last_event_id
 
 
-class ChatStream(_Chat[T]):
+class ChatStream(_Chat[T], Closing):
     """Iterate over the chunks of a chat-completion stream.
 
         with httpx.stream(**ssewire.NSCALE.request(model=..., messages=[...])) as response:
@@ -142,18 +142,8 @@ class ChatStream(_Chat[T]):
         if self._follower.close():
             self._decoder.close()
 
-    def __enter__(self) -> Self:
-        """Close the stream when the block is left."""
-        return self
 
-    def __exit__(
-        self, kind: builtins.type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the stream."""
-        self.close()
-
-
-class AsyncChatStream(_Chat[T]):
+class AsyncChatStream(_Chat[T], AsyncClosing):
     """Iterate asynchronously over the chunks of a chat-completion stream.
 
         async with client.stream(**ssewire.NSCALE.request(model=..., messages=[...])) as response:
@@ -218,13 +208,3 @@ class AsyncChatStream(_Chat[T]):
     async def aclose(self) -> None:
         """Close the response and end the stream; from any task."""
         await self._pull.aclose()
-
-    async def __aenter__(self) -> Self:
-        """Close the stream when the block is left."""
-        return self
-
-    async def __aexit__(
-        self, kind: builtins.type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()
