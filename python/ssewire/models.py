@@ -57,6 +57,14 @@ class ChoiceDelta(Struct, gc=False, omit_defaults=True):
     function_call: ChoiceDeltaToolCallFunction | None = None
 
 
+class XGroq(Struct, gc=False, omit_defaults=True):
+    """What Groq adds to a chunk: a copy of the usage at the end, and why it stopped early, if it did."""
+
+    id: str | None = None
+    usage: CompletionUsage | None = None
+    error: str | dict[str, Any] | None = None
+
+
 class ChunkChoice(Struct, gc=False, omit_defaults=True):
     """One choice's part of a chunk."""
 
@@ -64,6 +72,8 @@ class ChunkChoice(Struct, gc=False, omit_defaults=True):
     delta: ChoiceDelta = field(default_factory=ChoiceDelta)
     finish_reason: str | None = None
     logprobs: dict[str, Any] | None = None
+    usage: CompletionUsage | None = None
+    """Where Moonshot has it; `stream.usage` looks here too."""
 
 
 class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
@@ -77,6 +87,7 @@ class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
     usage: CompletionUsage | None = None
     system_fingerprint: str | None = None
     service_tier: str | None = None
+    x_groq: XGroq | None = None
 
     @property
     def text(self) -> str:
@@ -84,7 +95,7 @@ class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
         choices = self.choices
         if len(choices) == 1 and isinstance(content := choices[0].delta.content, str):
             return content
-        return "".join(_text(choice.delta.content) for choice in choices)
+        return "".join(content_text(choice.delta.content) for choice in choices)
 
     @property
     def reasoning(self) -> str:
@@ -96,7 +107,8 @@ class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
         return "".join(_reasoning(choice.delta) for choice in self.choices)
 
 
-def _text(content: str | list[Any] | None) -> str:
+def content_text(content: str | list[Any] | None) -> str:
+    """The text in a delta's content; of typed parts, those of the type `text`."""
     if content is None:
         return ""
     if isinstance(content, str):
