@@ -19,8 +19,10 @@ from .models import (
     ChoiceDeltaToolCallFunction,
     ChunkChoice,
     CompletionUsage,
+    XGroq,
 )
 from .provider import CENTML, CHUTES, NSCALE, Provider
+from .stats import StreamStats
 from .stream import AsyncChatStream, ChatStream
 
 __all__ = [
@@ -50,5 +52,7 @@ __all__ = [
     "SSEWireError",
     "ServerSentEvent",
     "StreamIdleError",
+    "StreamStats",
+    "XGroq",
     "__version__",
 ]

@@ -1,6 +1,6 @@
 """The compiled part of ssewire. Users meet these classes through the names of `ssewire` itself."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import GenericAlias
 from typing import Any, Final, Generic, Self, TypeVar, final, overload
 
@@ -137,9 +137,9 @@ class ChunkDecoder(Generic[_ChunkT]):
     def __new__(
         cls,
         decode: Callable[[bytes], _ChunkT],
-        unusual: Callable[[str, bytes | None, Any, int, int], tuple[list[Any], bool] | None],
+        unusual: Callable[[str, bytes | None, Any, int, int], tuple[Iterable[Any], bool] | None],
         *,
-        facts: Callable[[_ChunkT], tuple[Any, list[tuple[Any, Any]]]] | None = None,
+        facts: Callable[[_ChunkT], tuple[Any, Any, list[tuple[Any, Any]]]] | None = None,
         max_event_size: int,
         detach_min: int | None = None,
     ) -> Self: ...
@@ -188,6 +188,12 @@ class ChunkDecoder(Generic[_ChunkT]):
     @property
     def chunks(self) -> int:
         """How many chunks were handed out."""
+    @property
+    def comments(self) -> int:
+        """How many comment lines were seen."""
+    @property
+    def bytes(self) -> int:
+        """How many bytes were read."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> _ChunkT: ...
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...

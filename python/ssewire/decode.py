@@ -6,14 +6,13 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeVar, overload
 
-import msgspec
-
 from . import _core
 from ._core import IgnoredLine, ServerSentEvent
-from .follow import ChatFollower
+from .chunk_types import ChunkType, chunk_type
+from .follow import ChatFollower, OnDecodeError
 from .models import ChatCompletionChunk
-from .source import Source
 from .state import State
+from .stats import StreamStats
 
 T = TypeVar("T")
 EventT = TypeVar("EventT", bound=ServerSentEvent | IgnoredLine)
@@ -70,7 +69,8 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
     `feed(data)` returns the decoder itself, an iterator over the chunks that are complete so far; `finish()` does the
     same for the end of the input, where the last event may lack its blank line. An error (APIError, DecodeError,
     EventTooLargeError, at the end IncompleteStreamError or NotAStreamError) is raised in its place; iterating again
-    goes on behind it. After the sentinel (`done`) whatever is fed is ignored.
+    goes on behind it. After the sentinel (`done`) whatever is fed is ignored. `require_done` and `on_decode_error` are
+    those of `ChatStream`.
     """
 
     _follower: ChatFollower
@@ -80,6 +80,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         cls: builtins.type[ChunkDecoder[ChatCompletionChunk]],
         *,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> ChunkDecoder[ChatCompletionChunk]: ...
     @overload
@@ -88,6 +89,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         type: builtins.type[T],
         *,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> ChunkDecoder[T]: ...
     def __new__(
@@ -95,11 +97,13 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         type: Any = ChatCompletionChunk,
         *,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> Any:
         """Make a decoder at the start of a stream; chunks are decoded to `type`."""
-        follower, arguments = chat_decoder(type, require_done=require_done)
-        self = super().__new__(cls, *arguments, facts=facts_of(type), max_event_size=max_event_size)
+        known = chunk_type(type)
+        follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
+        self = super().__new__(cls, *arguments, facts=known.facts, max_event_size=max_event_size)
         self._follower = follower
         return self
 
@@ -108,63 +112,38 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         """How the stream stands; see `ChatStream.state`."""
         return self._follower.state
 
+    @property
+    def stats(self) -> StreamStats:
+        """What was counted so far."""
+        return stats_of(self, self._follower)
+
     def reset(self) -> None:
         """Go back to the start, for another stream."""
         super().reset()
         self._follower.reset()
 
 
-# Making a decoder takes longer than decoding a chunk, and one serves any number of streams.
-_BUILT_IN: Final = msgspec.json.Decoder(ChatCompletionChunk).decode
-
-
 def chat_decoder(
-    type: Any, *, require_done: bool, source: Source[Any] | None = None
+    known: ChunkType, *, require_done: bool, on_decode_error: OnDecodeError
 ) -> tuple[ChatFollower, tuple[Callable[[bytes], Any], Callable[..., Any]]]:
     """The follower of a chat stream, and the arguments with which it goes into a compiled decoder."""
-    decode = _BUILT_IN if type is ChatCompletionChunk else msgspec.json.Decoder(type).decode
-    follower = ChatFollower(decode, require_done=require_done, source=source)
-    return follower, (decode, follower.unusual)
+    follower = ChatFollower(
+        known.reading,
+        require_done=require_done,
+        knows_choices=known.has_choices,
+        on_decode_error=on_decode_error,
+    )
+    return follower, (known.decode, follower.unusual)
 
 
-def facts_of(type: Any) -> Callable[[Any], tuple[Any, list[tuple[Any, Any]]]] | None:
-    """How usage and finish reasons are read from a chunk; None for the built-in type, which is read in Rust."""
-    return None if type is ChatCompletionChunk else _facts
-
-
-def _facts(chunk: Any) -> tuple[Any, list[tuple[Any, Any]]]:
-    usage = member(chunk, "usage") or None  # an empty object is none
-    # In a `dict` they may be anything: what is no object is no usage, and what is no text no reason.
-    if isinstance(usage, (str, int, float, list)):
-        usage = None
-    return usage, [(_index(choice), _reason(choice)) for choice in _choices(chunk)]
-
-
-def _index(choice: Any) -> int:
-    index = member(choice, "index")
-    return index if isinstance(index, int) else 0
-
-
-def _reason(choice: Any) -> Any:
-    reason = member(choice, "finish_reason")
-    return None if isinstance(reason, (int, float, list, dict)) else reason
-
-
-def _choices(chunk: Any) -> list[Any]:
-    """The choices of a chunk of any type; in a `dict` they may be anything."""
-    choices = member(chunk, "choices")
-    return choices if isinstance(choices, list) else []
-
-
-def member(value: Any, name: str) -> Any:
-    """A member of a Struct, a dataclass or a dict; None where it is absent, also where msgspec says so."""
-    found = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
-    return None if found is msgspec.UNSET else found
-
-
-def text_of(chunk: Any) -> str:
-    """The text of a chunk of any type that has choices of the usual shape."""
-    if isinstance(text := getattr(chunk, "text", None), str):
-        return text
-    contents = (member(member(choice, "delta"), "content") for choice in _choices(chunk))
-    return "".join(content for content in contents if isinstance(content, str))
+def stats_of(decoder: _core.ChunkDecoder[Any], follower: ChatFollower) -> StreamStats:
+    """What a stream has counted."""
+    return StreamStats(
+        bytes=decoder.bytes,
+        events=decoder.events,
+        chunks=decoder.chunks,
+        comments=decoder.comments,
+        skipped_events=follower.skipped_events,
+        repaired=follower.repaired,
+        decode_errors=follower.decode_errors,
+    )

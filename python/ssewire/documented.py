@@ -2,22 +2,31 @@
 
 Each set of types follows the provider's AsyncAPI 2.6 document (``components.schemas.ChatCompletionChunk`` and what it
 refers to). They are for checking, not for reading: pass one as the chunk type of a stream (``type=NSCALE.chunk_type``)
-and an event that breaks the document is a DecodeError with path and reason. The default type reads all that they send.
+and an event that breaks the document is a DecodeError with the reason and, below the chunk itself, the path. Nothing
+is mended for these types: what is no JSON is refused too. The default type reads all that they send.
 
 How the documents' words are rendered:
 
 - ``required`` members have no default; the others may be absent and are then ``msgspec.UNSET``, so that absent and null
   are told apart (both are false).
 - ``nullable: true`` means that null is allowed, beside an ``enum`` too; any other member refuses null.
-- Members that a document does not name are allowed, whatever they hold.
-- Said in prose only, and so not checked: that all chunks of a stream have the same ``id`` and ``created``.
-- Stricter than JSON Schema in one point: an ``integer`` written as ``1.0`` is refused.
+- Members that a document does not name are allowed, whatever they hold. They are skipped: that they are JSON is
+  checked, but not whether their text is UTF-8 and their numbers are in range.
+- Said in prose only, and so not checked: that all chunks of a stream have the same ``id`` (and ``created``, Chutes),
+  and that ``finish_reason`` is null until the end.
+
+Stricter than JSON Schema in three points: an ``integer`` written as ``1.0`` or ``1e0`` is refused; of a member that is
+there twice both must be right (the last counts); numbers end where Python's do (integers of 4,300 digits, other numbers
+at 1.8e308).
 
 **The real streams break these documents**; use the types to test a service, not to serve users:
 
-- Nscale: ``role`` is null in each chunk after the first, which its document does not allow, and the ``[DONE]`` that it
-  promises does not come (no chunk type can see that; ``require_done=True`` does).
-- Chutes: ``tool_calls`` is null, which its document does not allow, and ``created`` changes from chunk to chunk.
+- Nscale: ``role`` is null in each choice after the first chunk, which its document does not allow, and the ``[DONE]``
+  that it promises does not come (no chunk type can see that; ``require_done=True`` does). As the chunk with the
+  ``finish_reason`` is refused as well, its streams read with this type end in an IncompleteStreamError.
+- Chutes, after the public source of its engine and single chunks seen (no stream of it is recorded): null members are
+  written out, so ``tool_calls`` is null and ``role`` is after the first chunk, neither of which its document allows;
+  ``id`` and ``name`` are null in later pieces of a tool call; its engine knows more finish reasons; ``created`` moves.
 - CentML: the one stream seen was valid, with two members more than documented (``logprobs``, ``stop_reason``).
 """
 
@@ -143,7 +152,7 @@ class ChutesUsage(Struct, kw_only=True, gc=False):
 
 
 class ChutesChunk(DocumentedChunk, kw_only=True, gc=False):
-    """A chunk after Chutes' AsyncAPI document; its real streams break it (``tool_calls`` null, ``created`` moving)."""
+    """A chunk after Chutes' AsyncAPI document; its real streams break it (``tool_calls`` and ``role`` null)."""
 
     choices: list[ChutesChoice]
     usage: ChutesUsage | UnsetType | None = UNSET

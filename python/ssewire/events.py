@@ -9,9 +9,8 @@ from . import _core
 from ._core import IgnoredLine, ServerSentEvent
 from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
-from .errors import NotAStreamError
 from .pull import AsyncPull, pull_from
-from .source import Source, open_async, open_sync
+from .source import open_async, open_sync
 from .state import State, StreamState
 
 
@@ -27,23 +26,13 @@ class EventFollower(StreamState):
         self.end("error")
         return None
 
-    def refusal(self, body: bytes) -> NotAStreamError:
-        """The error for a status that is no success."""
-        self.end("error")
-        source = self.source
-        return NotAStreamError(
-            "the server refused the request",
-            status=source.status if source else None,
-            headers=source.headers if source else None,
-            body=body,
-        )
-
 
 class _Events(Generic[EventT]):
     """What both kinds of event stream have in common."""
 
-    def __init__(self, source: Source[Any], *, max_event_size: int, ignored_lines: bool) -> None:
-        self._follower = EventFollower(source)
+    # What is wrong with the arguments is found before the source is touched.
+    def __init__(self, *, max_event_size: int, ignored_lines: bool) -> None:
+        self._follower = EventFollower()
         self._decoder: _core.SSEDecoder[EventT] = _core.SSEDecoder(
             max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
         )
@@ -74,8 +63,8 @@ class EventStream(_Events[EventT], Closing):
             print(event.event, event.data)
 
     `source` is whatever `ChatStream` takes. An event that the end of the body cuts is dropped, as the standard says.
-    With `ignored_lines=True` comments and lines of unknown fields come too, as `IgnoredLine`. Raises NotAStreamError
-    where the status is no success, EventTooLargeError; errors of the HTTP client pass through.
+    With `ignored_lines=True` comments and lines of unknown fields come too, as `IgnoredLine`. Raises APIError
+    or NotAStreamError where the status is no success, EventTooLargeError; errors of the HTTP client pass through.
     """
 
     @overload
@@ -97,8 +86,8 @@ class EventStream(_Events[EventT], Closing):
     def __init__(
         self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
     ) -> None:
-        opened = open_sync(source)
-        super().__init__(opened, max_event_size=max_event_size, ignored_lines=ignored_lines)
+        super().__init__(max_event_size=max_event_size, ignored_lines=ignored_lines)
+        opened = self._follower.source = open_sync(source)
         pull_from(self._decoder, opened, self._follower.refusal)
 
     def __iter__(self) -> Iterator[EventT]:
@@ -137,8 +126,8 @@ class AsyncEventStream(_Events[EventT], AsyncClosing):
     def __init__(
         self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
     ) -> None:
-        opened = open_async(source)
-        super().__init__(opened, max_event_size=max_event_size, ignored_lines=ignored_lines)
+        super().__init__(max_event_size=max_event_size, ignored_lines=ignored_lines)
+        opened = self._follower.source = open_async(source)
         self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.refusal)
 
     def __aiter__(self) -> AsyncIterator[EventT]:

@@ -7,22 +7,44 @@ kinds stands in `rust/python/src/chat.rs`. Common events never come here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from inspect import iscoroutinefunction
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from .errors import APIError, DecodeError, IncompleteStreamError, NotAStreamError, SSEWireError
-from .source import Source
+from .errors import APIError, DecodeError, IncompleteStreamError
+from .lenient import tree_or_none
+from .not_a_stream import no_event
+from .second_reading import Chunk, Done, Finding, SecondReading, ServerError, Undecodable, glance
+from .server_error import api_error
 from .state import State, StreamState
+from .unknown_lines import UnknownLines
 
-T = TypeVar("T")
+OnDecodeError: TypeAlias = Literal["raise", "skip"] | Callable[[DecodeError], object]
+"""What to do about an event that is no chunk: raise the error in its place, leave the event out, or call a function
+with the error and leave the event out; what the function raises is raised in its place."""
 
-# An error without a sentence of its own is told by so many of its first bytes; `body` has all of it.
-_QUOTED = 500
+Item: TypeAlias = tuple[bytes, Any] | BaseException | None
+"""A payload with its chunk, an exception to be raised, or None for the sentinel."""
 
-Item: TypeAlias = tuple[bytes, Any] | BaseException
-Outcome: TypeAlias = tuple[list[Item], bool] | None
+Outcome: TypeAlias = tuple[Iterable[Item], bool] | None
+
+
+def check(on_decode_error: OnDecodeError) -> None:
+    """Refuse what is no way to deal with an event that is no chunk."""
+    if iscoroutinefunction(on_decode_error):
+        raise TypeError("on_decode_error is called from inside the decoder, so it cannot be a coroutine function")
+    if not callable(on_decode_error) and on_decode_error not in ("raise", "skip"):
+        raise ValueError(f'on_decode_error is "raise", "skip" or a function, not {on_decode_error!r}')
+
+
+class Event(NamedTuple):
+    """Which event it is: its number from 1, its offset in bytes, and whether the end of the body cut it."""
+
+    number: int
+    offset: int
+    cut: bool
 
 
 class ChatFollower(StreamState):
@@ -30,37 +52,43 @@ class ChatFollower(StreamState):
 
     def __init__(
         self,
-        decode: Callable[[bytes], Any],
+        reading: SecondReading,
         *,
         require_done: bool = False,
-        source: Source[Any] | None = None,
+        knows_choices: bool = True,
+        on_decode_error: OnDecodeError = "raise",
     ) -> None:
-        super().__init__(source)
-        self._decode = decode
+        super().__init__()
+        self._reading = reading
+        check(on_decode_error)
         self._require_done = require_done
-
-    @property
-    def _headers(self) -> Mapping[str, str]:
-        return self.source.headers if self.source else {}
-
-    @property
-    def _status(self) -> int | None:
-        return self.source.status if self.source else None
+        self._knows_choices = knows_choices
+        self._on_decode_error = on_decode_error
+        self._lines = UnknownLines()
+        self.skipped_events = 0
+        self.repaired = 0
+        self.decode_errors = 0
 
     def unusual(self, kind: str, payload: bytes | None, detail: Any, number: int, offset: int) -> Outcome:
-        """Judge what was found; see the module's first lines."""
+        """Judge what was found; see the module's first lines. None: there is nothing unusual about it."""
+        data = payload or b""
         match kind:
             case "named":
-                return self._named(payload or b"", detail)
+                name, cut = detail
+                return self._named(data, name, Event(number, offset, cut))
             case "suspect":
-                return self._suspect(payload or b"", detail, number, offset)
+                return self._found(self._reading.with_error(data), Event(number, offset, detail))
+            case "lines":
+                return self._found(self._reading.several(data), Event(number, offset, detail))
             case "refused":
                 error, cut = detail
-                return self._refused(payload or b"", error, cut, number, offset)
+                return self._found(self._reading.refused(data, error), Event(number, offset, cut))
+            case "line":
+                return self._line(data, number, in_event=detail)
             case "done":
-                return self._over("done")
+                return self._done(number, nothing=detail)
             case "end":
-                return self._ended(payload, finished=detail)
+                return self._ended(payload, number, finished=detail)
             case "too_large":
                 self.end("error")
                 # A stream lets go of its source; a decoder that is fed goes on behind the event.
@@ -68,118 +96,118 @@ class ChatFollower(StreamState):
             case "failed":
                 instead = self.failed(detail)
                 return ([instead], True) if instead else None
+            case "raised" if isinstance(detail, APIError) and self.state != "closed":
+                # Not before it is raised: what stands in front of it comes from a stream that is well.
+                self.state = "error"
+                return None
             case _:
-                pass
-        return None
+                return None
 
-    def _named(self, payload: bytes, name: str) -> Outcome:
+    def _named(self, payload: bytes, name: str, event: Event) -> Outcome:
         if name == "error":
-            return [self._api_error(payload)], False
+            return self._found(self._named_error(payload), event)
+        if seen := glance(payload):
+            if seen.is_error:
+                return self._found(self._reading.with_error(payload), event)
+            is_chunk = seen.choices is not msgspec.UNSET
+        else:
+            is_chunk = isinstance(tree := tree_or_none(payload), dict) and "choices" in tree
+        if is_chunk:
+            return None
+        self.skipped_events += 1
+        return [], False
+
+    def _named_error(self, payload: bytes) -> Iterator[Finding]:
+        """An event named so is an error whatever it holds; a blank line forgotten before it may put chunks into it."""
+        tree = tree_or_none(payload)
+        parts = [] if tree is not None else list(self._reading.several(payload) or ())
+        if any(isinstance(part, ServerError) for part in parts):
+            yield from parts
+        else:
+            yield ServerError(payload.decode("utf-8", "replace") if tree is None else tree)
+
+    def _found(self, findings: Iterable[Finding] | None, event: Event) -> Outcome:
+        return None if findings is None else (self._items(findings, event), False)
+
+    def _items(self, findings: Iterable[Finding], event: Event) -> Iterator[Item]:
+        for found in findings:
+            match found:
+                case Chunk(payload, chunk, repaired):
+                    self.repaired += repaired
+                    yield payload, chunk
+                case ServerError(said):
+                    yield self._api_error(said)
+                case Done():
+                    yield None
+                case Undecodable(payload, reason, last):
+                    if last and event.cut:
+                        self.end("incomplete")
+                        yield IncompleteStreamError("the body ended inside an event", tail=payload.rstrip(b"\n"))
+                    elif instead := self._undecodable(
+                        DecodeError(reason, payload=payload, event_number=event.number, offset=event.offset)
+                    ):
+                        yield instead
+
+    def _undecodable(self, error: DecodeError) -> BaseException | None:
+        """What is raised in the place of an event that is no chunk, after the choice of the stream's user."""
+        self.decode_errors += 1
+        if self._on_decode_error == "raise":
+            return error
+        if callable(self._on_decode_error):
+            try:
+                self._on_decode_error(error)
+            except BaseException as raised:  # to be raised in the place of the event, with the rest of it to come
+                return raised
         return None
 
-    def _suspect(self, payload: bytes, cut: bool, number: int, offset: int) -> Outcome:
-        """A payload in which "error" occurs: as its error, or just as some text."""
-        if _has_error(payload):
-            return [self._api_error(payload)], False
-        try:
-            return [(payload, self._decode(payload))], False
-        except Exception as error:  # as in the compiled decoder: a type of the user's own may raise anything
-            return self._refused(payload, error, cut, number, offset)
-
-    def _refused(self, payload: bytes, error: Exception, cut: bool, number: int, offset: int) -> Outcome:
-        if cut:
-            self.end("incomplete")
-            return [IncompleteStreamError("the body ended inside an event", tail=payload)], True
-        if payload.strip() == b"null":
+    def _line(self, line: bytes, number: int, *, in_event: bool) -> Outcome:
+        # A line inside an event is behind that event, since that is handed out first.
+        said = self._lines.error(line, number + in_event)
+        if said is None:
             return None
-        return [DecodeError(str(error), payload=payload, event_number=number, offset=offset)], False
+        error = self._api_error(said)
+        # Bare JSON before any event: the body is no stream, but this error.
+        is_body = number == 0 and not in_event and line.lstrip().startswith((b"{", b"[", b"}", b"]"))
+        if is_body:
+            self.end("error")
+        return [error], is_body
 
-    def _ended(self, head: bytes | None, *, finished: bool) -> Outcome:
+    def _ended(self, head: bytes | None, number: int, *, finished: bool) -> Outcome:
         if self.state != "open":
             return self._over(self.state)
         if head is not None:
-            return [self.no_stream(head)], True
-        if not finished:
-            self.end("incomplete")
-            return [IncompleteStreamError("the body ended without [DONE] and without a finish_reason")], True
-        if self._require_done:
-            self.end("incomplete")
-            return [IncompleteStreamError("the body ended without [DONE]")], True
-        return self._over("finished")
+            unknown_lines = bool(self._lines.kept(number))
+            error = no_event(head, self.status, self.headers, unknown_lines=unknown_lines)
+            self.end("incomplete" if isinstance(error, IncompleteStreamError) else "error")
+            return [error], True
+        if finished and not self._require_done:
+            return self._over("finished")
+        reason = "the body ended without [DONE]"
+        if not finished and not self._knows_choices:
+            reason += "; what has finished is not known, since the chunk type has no choices"
+        elif not finished:
+            reason += " and without a finish_reason"
+        self.end("incomplete")
+        return [IncompleteStreamError(reason, tail=self._lines.kept(number))], True
+
+    def _done(self, number: int, *, nothing: bool) -> Outcome:
+        body = self._lines.kept(number - 1)
+        if nothing and number == 1 and body and self.state == "open":
+            # A gateway puts the sentinel behind whatever it relayed: a whole completion, a page of HTML.
+            self.end("error")
+            return [no_event(body, self.status, self.headers)], True
+        return self._over("done")
 
     def _over(self, state: State) -> Outcome:
         instead = self.ended(state)
         return ([instead], True) if instead else None
 
-    def no_stream(self, body: bytes) -> SSEWireError:
-        """The error for a body without any event, or with a status that is no success; `body` is its start."""
-        self.end("error")
-        whole = _json_or_none(body)
-        if isinstance(whole, dict) and (whole.get("error") or whole.get("detail")):
-            return self._api_error(body, whole)
-        text = body.lstrip().lower()
-        if self._status is not None and not 200 <= self._status < 300:
-            reason = "the server refused the request"
-        elif not text:
-            reason = "the body is empty"
-        elif text.startswith((b"<!doctype", b"<html")):
-            reason = "the body is HTML, not an event stream"
-        elif isinstance(whole, dict) and "choices" in whole:
-            reason = "the body is one whole completion, not an event stream (was stream=true sent?)"
-        elif text.startswith((b"{", b"[")):
-            reason = "the body is JSON, not an event stream"
-        else:
-            reason = "the body holds no event"
-        return NotAStreamError(reason, status=self._status, headers=self._headers, body=body)
-
-    def _api_error(self, payload: bytes, whole: object = None) -> APIError:
-        if self.state == "open":
-            self.state = "error"
-        body = whole if whole is not None else _json_or_none(payload)
-        if body is None:
-            body = payload.decode("utf-8", "replace")
-        error: object = (body.get("error") or body.get("detail") or body) if isinstance(body, dict) else body
-        fields = error if isinstance(error, dict) else {}
-        message = fields.get("message") if fields else error
-        return APIError(
-            message if isinstance(message, str) and message else payload[:_QUOTED].decode("utf-8", "replace"),
-            type=_text(fields.get("type")),
-            code=code if isinstance(code := fields.get("code"), (str, int)) and not isinstance(code, bool) else None,
-            param=_text(fields.get("param")),
-            body=body,
-            status=self._status,
-            headers=self._headers,
-        )
+    def _api_error(self, said: Any) -> APIError:
+        return api_error(said, status=self.status, headers=self.headers)
 
     def reset(self) -> None:
         """Back to the start, for another stream."""
         self.state = "open"
         self.over = False
-
-
-class _Error(msgspec.Struct, gc=False):
-    """What may be an error. All else in it is skipped: as a tree of objects it would take several times its bytes."""
-
-    error: Any = None
-
-
-_decode_error = msgspec.json.Decoder(_Error).decode
-
-
-def _has_error(payload: bytes) -> bool:
-    return bool((found := _or_none(_decode_error, payload)) and found.error and _json_or_none(payload))
-
-
-def _json_or_none(payload: bytes) -> Any:
-    return _or_none(msgspec.json.decode, payload)
-
-
-def _or_none(decode: Callable[[bytes], T], payload: bytes) -> T | None:
-    try:
-        return decode(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+        self._lines = UnknownLines()
+        self.skipped_events = self.repaired = self.decode_errors = 0

@@ -92,7 +92,8 @@ class AsyncPull:
             try:
                 item: T = next(view, _NOTHING)
             except BaseException:
-                if self._decoder.over:
+                # What is left to hand out needs no more reads.
+                if self._decoder.over or self._state.over:
                     await self._source.arelease()
                 raise
             if item is not _NOTHING:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from .errors import APIError, NotAStreamError, SSEWireError
+from .not_a_stream import refused
 from .source import Source
 
 State: TypeAlias = Literal["open", "done", "finished", "incomplete", "error", "closed"]
@@ -21,10 +23,10 @@ class StreamState:
     the stream itself.
     """
 
-    def __init__(self, source: Source[Any] | None = None) -> None:
+    def __init__(self) -> None:
         self.state: State = "open"
         self.over = False
-        self.source = source
+        self.source: Source[Any] | None = None
 
     def end(self, state: State) -> None:
         """The stream is over: let go of the response at once. The first state that is not `open` stays."""
@@ -33,6 +35,21 @@ class StreamState:
             self.state = state
         if self.source is not None:
             self.source.release()
+
+    @property
+    def status(self) -> int | None:
+        """The status of the response, where there is one."""
+        return self.source.status if self.source else None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the response; empty where there is none."""
+        return self.source.headers if self.source else {}
+
+    def refusal(self, body: bytes) -> SSEWireError:
+        """The error for a response whose status is no success; `body` is its start."""
+        self.end("error")
+        return refused(body, self.status or 0, self.headers)
 
     def close(self) -> bool:
         """The reader leaves; says whether that was before the end. The state stays where one was reached."""

@@ -11,12 +11,15 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Generic, TypeVar, overload
 
 from . import _core
+from .chunk_types import chunk_type, need_choices, text_of
 from .closing import AsyncClosing, Closing
-from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, facts_of, text_of
+from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, stats_of
+from .follow import OnDecodeError
 from .models import ChatCompletionChunk, CompletionUsage
 from .pull import AsyncPull, pull_from
-from .source import Source, open_async, open_sync
+from .source import open_async, open_sync
 from .state import State
+from .stats import StreamStats
 
 T = TypeVar("T")
 
@@ -24,12 +27,14 @@ T = TypeVar("T")
 class _Chat(Generic[T]):
     """What both kinds of chat stream have in common."""
 
-    def __init__(self, source: Source[Any], type: Any, *, require_done: bool, max_event_size: int) -> None:
-        facts = facts_of(type)
-        self._built_in = facts is None
-        self._follower, arguments = chat_decoder(type, require_done=require_done, source=source)
+    # What is wrong with the arguments is found before the source is touched.
+    def __init__(self, type: Any, *, require_done: bool, on_decode_error: OnDecodeError, max_event_size: int) -> None:
+        self._type = type
+        known = chunk_type(type)
+        self._built_in = known.facts is None
+        self._follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
         self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(
-            *arguments, facts=facts, max_event_size=max_event_size
+            *arguments, facts=known.facts, max_event_size=max_event_size
         )
 
     @property
@@ -57,6 +62,11 @@ class _Chat(Generic[T]):
         """The last event id that the stream has sent; "" when it has sent none."""
         return self._decoder.last_event_id
 
+    @property
+    def stats(self) -> StreamStats:
+        """What the stream has counted so far; a snapshot."""
+        return stats_of(self._decoder, self._follower)
+
 
 class ChatStream(_Chat[T], Closing):
     """Iterate over the chunks of a chat-completion stream.
@@ -75,7 +85,9 @@ class ChatStream(_Chat[T], Closing):
 
     `type` is what a chunk is decoded to: a Struct, a dataclass, a TypedDict or `dict`, for example
     `type=NSCALE.chunk_type`, the strict type of that provider's document. With `require_done` a missing sentinel is an
-    IncompleteStreamError although every choice has finished.
+    IncompleteStreamError although every choice has finished. With `on_decode_error="skip"` events that are no chunk are
+    left out, as they are when it is a function, which is called with each DecodeError; what it raises is raised.
+    `stats` counts them either way.
 
     A stream belongs to one thread at a time; `close` alone may be called from any. `break` leaves the stream open, and
     another loop goes on where the last one stopped.
@@ -87,6 +99,7 @@ class ChatStream(_Chat[T], Closing):
         source: Any,
         *,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> None: ...
     @overload
@@ -96,6 +109,7 @@ class ChatStream(_Chat[T], Closing):
         *,
         type: builtins.type[T],
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> None: ...
     def __init__(
@@ -104,11 +118,14 @@ class ChatStream(_Chat[T], Closing):
         *,
         type: Any = ChatCompletionChunk,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> None:
-        opened = open_sync(source)
-        super().__init__(opened, type, require_done=require_done, max_event_size=max_event_size)
-        pull_from(self._decoder, opened, self._follower.no_stream)
+        super().__init__(
+            type, require_done=require_done, on_decode_error=on_decode_error, max_event_size=max_event_size
+        )
+        opened = self._follower.source = open_sync(source)
+        pull_from(self._decoder, opened, self._follower.refusal)
 
     def __iter__(self) -> Iterator[T]:
         """Give the chunks; a further iterator goes on where the last one stopped."""
@@ -122,6 +139,7 @@ class ChatStream(_Chat[T], Closing):
         """Give the text of each chunk that has some."""
         if self._built_in:
             return self._decoder.texts()
+        need_choices(self._type, "iter_text()")
         # No generator: that would be over after the first error.
         return filter(None, map(text_of, self._decoder))
 
@@ -160,6 +178,7 @@ class AsyncChatStream(_Chat[T], AsyncClosing):
         source: Any,
         *,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> None: ...
     @overload
@@ -169,6 +188,7 @@ class AsyncChatStream(_Chat[T], AsyncClosing):
         *,
         type: builtins.type[T],
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> None: ...
     def __init__(
@@ -177,11 +197,14 @@ class AsyncChatStream(_Chat[T], AsyncClosing):
         *,
         type: Any = ChatCompletionChunk,
         require_done: bool = False,
+        on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
     ) -> None:
-        opened = open_async(source)
-        super().__init__(opened, type, require_done=require_done, max_event_size=max_event_size)
-        self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.no_stream)
+        super().__init__(
+            type, require_done=require_done, on_decode_error=on_decode_error, max_event_size=max_event_size
+        )
+        opened = self._follower.source = open_async(source)
+        self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.refusal)
 
     def __aiter__(self) -> AsyncIterator[T]:
         """Give the chunks; a further iterator goes on where the last one stopped."""
@@ -195,6 +218,7 @@ class AsyncChatStream(_Chat[T], AsyncClosing):
         """Give the text of each chunk that has some."""
         if self._built_in:
             return self._pull.over(self._decoder.texts())
+        need_choices(self._type, "iter_text()")
         return self._pull.over(filter(None, map(text_of, self._decoder)))
 
     def iter_payloads(self) -> AsyncIterator[bytes]:

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssewire import APIError, ChatCompletionChunk, SSEDecoder, SSEWireError, _core
-from ssewire.decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, facts_of
+from ssewire.chunk_types import chunk_type
+from ssewire.decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder
 from tests import oracle
 from tests.properties.streams import LINES, Parts, bodies, chats, joined, long_parts, places, well_formed
 from tests.reading import cut, drain, framing_ahead, pieces, plain
@@ -85,10 +86,8 @@ class Chunks:
     """A decoder of chunks, one of the ways to iterate over it, and all that it tells."""
 
     def __init__(self, view: str, detach_min: int | None, limit: int = DEFAULT_MAX_EVENT_SIZE) -> None:
-        follower, arguments = chat_decoder(ChatCompletionChunk, require_done=False)
-        self.decoder: Any = _core.ChunkDecoder(
-            *arguments, facts=facts_of(ChatCompletionChunk), max_event_size=limit, detach_min=detach_min
-        )
+        follower, arguments = chat_decoder(chunk_type(ChatCompletionChunk), require_done=False, on_decode_error="raise")
+        self.decoder: Any = _core.ChunkDecoder(*arguments, facts=None, max_event_size=limit, detach_min=detach_min)
         self.follower = follower
         self.view = getattr(self.decoder, view)()
 

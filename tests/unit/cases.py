@@ -38,6 +38,8 @@ CASES: dict[str, Case] = {
     "sentinel, and it is required": Case(HELLO + STOP + DONE, ["Hello", ""], "done", require_done=True),
     "neither": Case(HELLO + HELLO, ["Hello", "Hello", IncompleteStreamError], "incomplete"),
     "no choice ever": Case(sse({}), ["", IncompleteStreamError], "incomplete"),
+    "comments only": Case(b": hi\n\n: hi\n\n", [IncompleteStreamError], "incomplete"),
+    "known fields only": Case(b"retry: 5\n\nid: 1\n\n", [IncompleteStreamError], "incomplete"),
     "an empty finish reason is none": Case(HELLO + chunk("", ""), ["Hello", "", IncompleteStreamError], "incomplete"),
     "one of two choices unfinished": Case(
         chunk("a") + chunk("b", index=1) + chunk("c", index=1) + STOP,
@@ -74,6 +76,27 @@ CASES: dict[str, Case] = {
     "null": Case(sse(b"null") + HELLO + DONE, ["Hello"], "done"),
     "byte-order mark": Case(b"\xef\xbb\xbf" + HELLO + DONE, ["Hello"], "done"),
     "CR alone": Case((HELLO + STOP + DONE).replace(b"\n", b"\r"), ["Hello", ""], "done"),
+    "events of another name, with choices": Case(b"event: chunk\n" + HELLO + DONE, ["Hello"], "done"),
+    # What the second decoder reads
+    "null where a list should be": Case(sse({"choices": None}) + HELLO + DONE, ["", "Hello"], "done"),
+    "null where an object should be": Case(
+        sse({"choices": [{"index": None, "delta": None, "finish_reason": "stop"}]}), [""], "finished"
+    ),
+    "payload that is no UTF-8": Case(chunk("a?").replace(b"?", b"\xff") + HELLO + DONE, ["a\ufffd", "Hello"], "done"),
+    "payload with a lone surrogate": Case(
+        chunk("a?").replace(b"?", rb"\ud83d") + HELLO + DONE, ["a\ufffd", "Hello"], "done"
+    ),
+    "payload with NaN": Case(chunk("a", x=7).replace(b"7", b"NaN") + HELLO + DONE, ["a", "Hello"], "done"),
+    # Several events in one
+    "blank lines forgotten": Case(HELLO[:-1] + chunk("b")[:-1] + DONE + chunk("c"), ["Hello", "b"], "done"),
+    "blank lines forgotten, one line broken": Case(
+        HELLO[:-1] + b'data: {"choi\n' + chunk("b") + DONE, ["Hello", DecodeError, "b"], "done"
+    ),
+    "blank line forgotten before an error": Case(HELLO[:-1] + ERROR + DONE, ["Hello", APIError], "error"),
+    "two documents on a line": Case(sse(b'{"id":"1"}{"id":"2"}') + HELLO + DONE, ["", "", "Hello"], "done"),
+    "two documents on a line, one broken": Case(
+        sse(b'{"id":"1"}{"id":') + HELLO + DONE, [DecodeError, "Hello"], "done"
+    ),
     # The end of the body
     "last event without a line end": Case(HELLO + STOP[:-2], ["Hello", ""], "finished"),
     "last event without its blank line": Case(HELLO + STOP[:-1], ["Hello", ""], "finished"),
@@ -86,7 +109,6 @@ CASES: dict[str, Case] = {
     "payload that is no JSON": Case(HELLO + sse(b"oops") + STOP + DONE, ["Hello", DecodeError, ""], "done"),
     "payload of the wrong type": Case(HELLO + sse(b'{"choices":3}') + DONE, ["Hello", DecodeError], "done"),
     "payload that is no object": Case(sse(b"[1]") + sse(b"3") + STOP + DONE, [DecodeError, DecodeError, ""], "done"),
-    "payload that is no UTF-8": Case(sse(b'{"id":"\xff"}') + HELLO + DONE, [DecodeError, "Hello"], "done"),
     "payload with NULs": Case(sse(b"\0\0") + HELLO + DONE, [DecodeError, "Hello"], "done"),
     "no JSON and the end": Case(HELLO + STOP + sse(b"oops"), ["Hello", "", DecodeError], "finished"),
     "error object": Case(HELLO + ERROR + HELLO + DONE, ["Hello", APIError, "Hello"], "error"),
@@ -98,10 +120,19 @@ CASES: dict[str, Case] = {
     "event error with a text": Case(b"event: error\ndata: out of memory\n\n" + DONE, [APIError], "error"),
     "event error without data": Case(b"event: error\ndata:\n\n" + DONE, [APIError], "error"),
     "event error with the sentinel": Case(b"event: error\ndata: [DONE]\n\n" + DONE, [APIError], "error"),
+    "error beside choices": Case(
+        sse({"choices": [choice("a", "error")], "error": {"code": 502}}) + DONE, ["a", APIError], "error"
+    ),
+    "error in a field": Case(
+        HELLO + b'error: {"message": "m"}\n\n' + HELLO + DONE, ["Hello", APIError, "Hello"], "error"
+    ),
+    "error in bare JSON": Case(HELLO + b'{"error": "m"}\n\n' + HELLO + DONE, ["Hello", APIError, "Hello"], "error"),
+    "error in bare JSON on the heels of an open event": Case(
+        HELLO[:-1] + b'{"error": "m"}', ["Hello", APIError], "error"
+    ),
     # Bodies that are no streams
     "nothing": Case(b"", [NotAStreamError], "error"),
     "white space": Case(b"\n \n", [NotAStreamError], "error"),
-    "comments only": Case(b": hi\n\n: hi\n\n", [NotAStreamError], "error"),
     "HTML": Case(b"<!DOCTYPE html>\n<html>\n\n</html>", [NotAStreamError], "error"),
     "one completion": Case(b'{"object": "chat.completion", "choices": []}\n', [NotAStreamError], "error"),
     "one error": Case(b'{"error": {"message": "no such model"}}', [APIError], "error"),

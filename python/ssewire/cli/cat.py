@@ -75,7 +75,6 @@ class _Run:
         self._source = source
         self._failed = False
         self._stream: ChatStream[Any] | None = None
-        self._count = 0
 
     def text(self) -> None:
         stream = ChatStream(self._source)
@@ -111,7 +110,6 @@ class _Run:
         while True:
             try:
                 for item in rest():
-                    self._count += 1
                     self._output.write(line(item))
                 break
             except (DecodeError, APIError) as error:
@@ -123,7 +121,21 @@ class _Run:
     def _chat_facts(self, stream: ChatStream[Any]) -> dict[str, object]:
         reasons = ", ".join(f"{index}: {reason}" for index, reason in sorted(stream.finish_reasons.items()))
         usage = msgspec.json.encode(stream.usage).decode()
-        return {"chunks": self._count, "state": stream.state, "finish reasons": reasons or "none", "usage": usage}
+        stats = stream.stats
+        # Most streams have none of these.
+        rare = {
+            "comments": stats.comments,
+            "skipped events": stats.skipped_events,
+            "repaired": stats.repaired,
+            "decode errors": stats.decode_errors,
+        }
+        return {
+            "chunks": stats.chunks,
+            **{name: count for name, count in rare.items() if count},
+            "state": stream.state,
+            "finish reasons": reasons or "none",
+            "usage": usage,
+        }
 
     def _report(self, error: SSEWireError) -> None:
         self._failed = True

@@ -7,27 +7,29 @@
 //!
 //! | kind | payload | detail |
 //! |---|---|---|
-//! | `"named"` | the data of an event with a name | the name |
+//! | `"named"` | the data of an event with a name | the name, and whether the end of the body cut it |
 //! | `"suspect"` | data in which `"error"` occurs, as a key or a value | whether the end of the body cut it |
+//! | `"lines"` | data of several lines, to be handed out undecoded | whether the end of the body cut it |
 //! | `"refused"` | data that the decoder refused | the exception, and whether the end of the body cut it |
 //! | `"line"` | a line that is no field | whether it stands inside an event |
-//! | `"done"` | the sentinel | None |
+//! | `"done"` | None | whether no chunk came before it |
 //! | `"too_large"` | None | the exception |
 //! | `"end"` | the start of a body without any event, else None | whether the answer is whole |
+//! | `"raised"` | None | the exception among the items that is raised now |
 //! | `"failed"` | None | the exception that reading the source raised |
 //!
 //! `number` is the event's, counted from 1, `offset` its place in the stream in bytes. `items` are handed out in
-//! order: a pair of payload and chunk, or an exception, which is raised in its place. `over` ends the stream.
+//! order: a pair of payload and chunk, an exception, which is raised in its place, or None for the sentinel. `over` ends
+//! the stream. Without an answer the data is taken as that of a common event.
 
-use std::collections::VecDeque;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memchr::memmem::Finder;
 use pyo3::exceptions::{PyBaseException, PyException};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
-use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit, intern};
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit};
 use ssewire_core::is_done;
 
 use crate::errors::event_too_large;
@@ -35,13 +37,11 @@ use crate::follow::{Facts, Follow, Told, count};
 use crate::found::Found;
 use crate::in_force::InForce;
 use crate::reads::Reads;
+use crate::undecoded::Undecoded;
+use crate::waiting::Waiting;
 
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
 static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"error\""));
-
-/// So many of the last payloads that were handed out undecoded are kept, and followed when the body ends without the
-/// sentinel: finish reasons and usage stand in the last chunk or two of an answer.
-const LAST: usize = 4;
 
 /// What an iteration gives for each chunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,10 +57,10 @@ pub(crate) struct Chat {
     pub(crate) follow: Follow,
     decode: Option<Py<PyAny>>,
     unusual: Option<Py<PyAny>>,
-    waiting: VecDeque<Py<PyAny>>,
-    /// The last payloads that were not decoded, and how many there were.
-    undecoded: [Option<Py<PyBytes>>; LAST],
-    undecoded_count: usize,
+    waiting: Waiting,
+    /// What lines inside an event led to, until that event is complete.
+    held: Waiting,
+    undecoded: Undecoded,
     over: bool,
     in_force: InForce,
 }
@@ -87,9 +87,9 @@ impl Chat {
             follow: Follow::new(facts),
             decode: Some(decode),
             unusual: Some(unusual),
-            waiting: VecDeque::new(),
-            undecoded: [const { None }; LAST],
-            undecoded_count: 0,
+            waiting: Waiting::default(),
+            held: Waiting::default(),
+            undecoded: Undecoded::default(),
             over: false,
             in_force: InForce::default(),
         }
@@ -99,7 +99,8 @@ impl Chat {
         self.reads.reset();
         self.follow.reset();
         self.waiting.clear();
-        self.undecoded.fill_with(|| None);
+        self.held.clear();
+        self.undecoded.clear();
         self.over = false;
         self.in_force = InForce::default();
     }
@@ -128,6 +129,7 @@ impl Chat {
             } else {
                 let found = self.reads.find(py);
                 self.in_force.tell(&self.reads, &outside.told.in_force);
+                outside.told.bytes.store(self.reads.bytes_read(), Ordering::Relaxed);
                 match found {
                     Ok(None) => continue,
                     Ok(Some(Found::NeedMore)) => return Ok(None),
@@ -151,14 +153,22 @@ impl Chat {
         let payload = PyBytes::new(py, self.reads.data(py, data));
         let number = count(&outside.told.events);
         let (name, _, _) = self.reads.fields(bare);
-        let name = (!name.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(name)));
+        let named = !name.is_empty() && name != b"message" && (name == b"error" || !is_done(payload.as_bytes()));
+        let name = named.then(|| PyString::new(py, &String::from_utf8_lossy(name)));
         self.reads.release();
-        if let Some(name) = name {
-            self.unusual(py, "named", Some(payload), name, number, offset)?;
-            return Ok(None);
+        let event = Event { number, offset, cut: self.reads.is_cut(py) };
+        let judged = if let Some(name) = name {
+            self.unusual(py, "named", Some(&payload), (name, event.cut), number, offset)?
+        } else if want == Want::Payload && memchr::memchr(b'\n', payload.as_bytes()).is_some() {
+            self.unusual(py, "lines", Some(&payload), event.cut, number, offset)?
+        } else {
+            false
+        };
+        let given = if judged { None } else { self.take_payload(payload, want, event, outside)? };
+        if !self.held.is_empty() {
+            self.waiting.append(&mut self.held);
         }
-        let cut = self.reads.is_cut(py);
-        self.take_payload(payload, want, Event { number, offset, cut }, outside)
+        Ok(given)
     }
 
     /// Take the data of an event without a name.
@@ -173,24 +183,22 @@ impl Chat {
         let py = payload.py();
         let data = payload.as_bytes();
         if data.first() != Some(&b'{') && (is_done(data) || data.trim_ascii().is_empty()) {
-            return self.take_no_chunk(payload, event, outside);
+            return self.take_no_chunk(&payload, event, outside);
         }
-        if ERROR.find(data).is_some() {
-            self.unusual(py, "suspect", Some(payload), event.cut, event.number, event.offset)?;
+        if ERROR.find(data).is_some()
+            && self.unusual(py, "suspect", Some(&payload), event.cut, event.number, event.offset)?
+        {
             return Ok(None);
         }
         if want == Want::Payload && !event.cut {
             count(&outside.told.chunks);
-            if let Some(place) = self.undecoded.get_mut(self.undecoded_count % LAST) {
-                *place = Some(payload.clone().unbind());
-            }
-            self.undecoded_count += 1;
+            self.undecoded.push(&payload);
             return Ok(Some(payload.into_any().unbind()));
         }
         let Some(decode) = &self.decode else { return Ok(None) };
         match decode.bind(py).call1((&payload,)) {
             Ok(chunk) => self.give(payload, chunk, want, outside),
-            Err(error) => self.refuse(payload, error, event, outside),
+            Err(error) => self.refuse(&payload, error, event, outside),
         }
     }
 
@@ -198,7 +206,7 @@ impl Chat {
     #[inline(never)]
     fn refuse(
         &mut self,
-        payload: Bound<'_, PyBytes>,
+        payload: &Bound<'_, PyBytes>,
         error: PyErr,
         event: Event,
         outside: &Outside<'_>,
@@ -216,17 +224,23 @@ impl Chat {
     #[inline(never)]
     fn take_no_chunk(
         &mut self,
-        payload: Bound<'_, PyBytes>,
+        payload: &Bound<'_, PyBytes>,
         event: Event,
         outside: &Outside<'_>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         if is_done(payload.as_bytes()) {
-            self.stop();
-            outside.done.store(true, Ordering::Release);
-            self.unusual(py, "done", Some(payload), py.None(), event.number, event.offset)?;
+            self.take_done(py, event.number, event.offset, outside)?;
         }
         Ok(None)
+    }
+
+    fn take_done(&mut self, py: Python<'_>, number: u64, offset: u64, outside: &Outside<'_>) -> PyResult<()> {
+        self.stop();
+        outside.done.store(true, Ordering::Release);
+        let nothing = outside.told.chunks.load(Ordering::Relaxed) == 0;
+        self.unusual(py, "done", None, nothing, number, offset)?;
+        Ok(())
     }
 
     /// Take what is no event.
@@ -236,11 +250,18 @@ impl Chat {
         match found {
             Found::Ignored { line, comment: false, in_event, offset } => {
                 let line = PyBytes::new(py, self.reads.bytes(py, line, self.reads.framer().line()));
-                self.unusual(py, "line", Some(line), in_event, events, offset)
+                self.unusual(py, "line", Some(&line), in_event, events, offset)?;
+                if in_event {
+                    self.held.append(&mut self.waiting);
+                }
+            }
+            Found::Ignored { .. } => {
+                count(&outside.told.comments);
             }
             Found::TooLarge(found) => {
                 let error = event_too_large(py, found);
-                self.unusual(py, "too_large", None, error.value(py), events + 1, found.offset)
+                self.unusual(py, "too_large", None, error.value(py), events + 1, found.offset)?;
+                self.waiting.append(&mut self.held);
             }
             Found::End => {
                 let head = (events == 0).then(|| PyBytes::new(py, self.reads.head()));
@@ -248,17 +269,17 @@ impl Chat {
                 self.follow_undecoded(py, outside)?;
                 let finished = self.follow.finished(py, outside.told)?;
                 self.stop();
-                self.unusual(py, "end", head, finished, events, offset)
+                self.unusual(py, "end", head.as_ref(), finished, events, offset)?;
             }
-            Found::Ignored { .. } | Found::Event { .. } | Found::NeedMore => Ok(()),
+            Found::Event { .. } | Found::NeedMore => {}
         }
+        Ok(())
     }
 
     /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was
     /// handed out as it is, and says nothing.
     fn follow_undecoded(&mut self, py: Python<'_>, outside: &Outside<'_>) -> PyResult<()> {
-        self.undecoded.rotate_left(self.undecoded_count % LAST);
-        for payload in std::mem::replace(&mut self.undecoded, [const { None }; LAST]).into_iter().flatten() {
+        for payload in self.undecoded.take() {
             let Some(decode) = &self.decode else { break };
             match decode.bind(py).call1((payload,)) {
                 Ok(chunk) => self.follow.chunk(&chunk, outside.told)?,
@@ -283,41 +304,50 @@ impl Chat {
         let offset = self.reads.framer().offset();
         match self.unusual(py, "failed", None, error.value(py), events, offset) {
             Err(other) => other,
-            Ok(()) => match self.waiting.pop_front().map(|item| item.into_bound(py)) {
+            Ok(_) => match self.waiting.pop(py) {
                 Some(item) if item.is_instance_of::<PyBaseException>() => PyErr::from_value(item),
                 _ => error,
             },
         }
     }
 
+    /// Ask what to make of it; gives whether there was an answer.
     #[inline(never)]
     fn unusual<'py>(
         &mut self,
         py: Python<'py>,
         kind: &str,
-        payload: Option<Bound<'py, PyBytes>>,
+        payload: Option<&Bound<'py, PyBytes>>,
         detail: impl IntoPyObject<'py>,
         number: u64,
         offset: u64,
-    ) -> PyResult<()> {
-        let Some(unusual) = &self.unusual else { return Ok(()) };
+    ) -> PyResult<bool> {
+        let Some(unusual) = &self.unusual else { return Ok(false) };
         let detail = detail.into_bound_py_any(py)?;
         let outcome = unusual.bind(py).call1((kind, payload, detail, number, offset))?;
-        if !outcome.is_none() {
-            let (items, over) = outcome.extract::<(Bound<'_, PyList>, bool)>()?;
-            self.waiting.extend(items.iter().map(Bound::unbind));
-            if over {
-                self.stop();
-            }
+        if outcome.is_none() {
+            return Ok(false);
         }
-        Ok(())
+        let (items, over) = outcome.extract::<(Bound<'_, PyAny>, bool)>()?;
+        self.waiting.add(&items)?;
+        if over {
+            self.stop();
+        }
+        Ok(true)
     }
 
     /// Hand out an item that `unusual` gave.
     #[inline(never)]
     fn hand_out(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let Some(item) = self.waiting.pop_front().map(|item| item.into_bound(py)) else { return Ok(None) };
+        let Some(item) = self.waiting.pop(py) else { return Ok(None) };
+        if item.is_none() {
+            let number = outside.told.events.load(Ordering::Relaxed);
+            self.take_done(py, number, self.reads.framer().offset(), outside)?;
+            return Ok(None);
+        }
         if item.is_instance_of::<PyBaseException>() {
+            let offset = self.reads.framer().offset();
+            self.unusual(py, "raised", None, &item, outside.told.events.load(Ordering::Relaxed), offset)?;
             return Err(PyErr::from_value(item));
         }
         let pair = item.cast_into::<PyTuple>()?;
@@ -341,27 +371,8 @@ impl Chat {
             Want::Chunk => Some(chunk.unbind()),
             Want::Payload => Some(payload.into_any().unbind()),
             Want::Pair => Some((payload, chunk).into_py_any(py)?),
-            Want::Text => self.text(&chunk)?,
+            Want::Text => self.follow.facts.text(&chunk)?,
         })
-    }
-
-    /// The text of a chunk, where it has any.
-    fn text(&self, chunk: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-        let py = chunk.py();
-        if let Facts::BuiltIn(members) = &self.follow.facts {
-            let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
-            if choices.len() == 1 {
-                let content = members.content.get(&members.delta.get(&choices.get_item(0)?)?)?;
-                if content.is_none() {
-                    return Ok(None);
-                }
-                if let Ok(content) = content.cast_into_exact::<PyString>() {
-                    return Ok(content.is_truthy()?.then(|| content.into_any().unbind()));
-                }
-            }
-        }
-        let text = chunk.getattr(intern!(py, "text"))?;
-        Ok(text.is_truthy()?.then(|| text.unbind()))
     }
 
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -369,15 +380,17 @@ impl Chat {
         self.follow.traverse(visit)?;
         visit.call(&self.decode)?;
         visit.call(&self.unusual)?;
-        self.waiting.iter().try_for_each(|item| visit.call(item))
+        self.waiting.traverse(visit)?;
+        self.held.traverse(visit)
     }
 
     pub(crate) fn clear(&mut self) {
         self.stop();
         self.follow.clear();
-        self.undecoded.fill_with(|| None);
+        self.undecoded.clear();
         self.decode = None;
         self.unusual = None;
         self.waiting.clear();
+        self.held.clear();
     }
 }

@@ -58,6 +58,7 @@ impl ChunkDecoder {
             return Err(finished(slf.py(), CLASS));
         }
         state.reads.feed(data);
+        slf.get().told.bytes.store(state.reads.bytes_read(), Ordering::Relaxed);
         drop(state);
         Ok(slf)
     }
@@ -153,6 +154,16 @@ impl ChunkDecoder {
     #[getter]
     fn chunks(&self) -> u64 {
         self.told.chunks.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn comments(&self) -> u64 {
+        self.told.comments.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.told.bytes.load(Ordering::Relaxed)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::in_force::InForce;
@@ -23,6 +23,8 @@ const MOST_CHOICES: usize = 65_536;
 pub(crate) struct Told {
     pub(crate) events: AtomicU64,
     pub(crate) chunks: AtomicU64,
+    pub(crate) comments: AtomicU64,
+    pub(crate) bytes: AtomicU64,
     usage: Mutex<Option<Py<PyAny>>>,
     finish_reasons: Mutex<Py<PyDict>>,
     pub(crate) in_force: Mutex<InForce>,
@@ -33,6 +35,8 @@ impl Told {
         Self {
             events: AtomicU64::new(0),
             chunks: AtomicU64::new(0),
+            comments: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
             usage: Mutex::new(None),
             finish_reasons: Mutex::new(PyDict::new(py).unbind()),
             in_force: Mutex::default(),
@@ -58,8 +62,9 @@ impl Told {
     }
 
     pub(crate) fn reset(&self, py: Python<'_>) {
-        self.events.store(0, Ordering::Relaxed);
-        self.chunks.store(0, Ordering::Relaxed);
+        for counter in [&self.events, &self.chunks, &self.comments, &self.bytes] {
+            counter.store(0, Ordering::Relaxed);
+        }
         let usage = self.usage.lock().ok().and_then(|mut last| last.take());
         let reasons = PyDict::new(py).unbind();
         let reasons = self.finish_reasons.lock().map(|mut last| std::mem::replace(&mut *last, reasons));
@@ -91,8 +96,29 @@ pub(crate) fn count(counter: &AtomicU64) -> u64 {
 pub(crate) enum Facts {
     /// It is of the built-in type.
     BuiltIn(&'static Members),
-    /// It is of another: a function gives `(usage, [(index, finish_reason)])`.
+    /// It is of another: a function gives `(usage, copy of the usage, [(index, finish_reason)])`.
     Function(Option<Py<PyAny>>),
+}
+
+impl Facts {
+    /// The text of a chunk, where it has any.
+    pub(crate) fn text(&self, chunk: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+        let py = chunk.py();
+        if let Self::BuiltIn(members) = self {
+            let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
+            if choices.len() == 1 {
+                let content = members.content.get(&members.delta.get(&choices.get_item(0)?)?)?;
+                if content.is_none() {
+                    return Ok(None);
+                }
+                if let Ok(content) = content.cast_into_exact::<PyString>() {
+                    return Ok(content.is_truthy()?.then(|| content.into_any().unbind()));
+                }
+            }
+        }
+        let text = chunk.getattr(intern!(py, "text"))?;
+        Ok(text.is_truthy()?.then(|| text.unbind()))
+    }
 }
 
 /// Whether a usage says anything; an empty object is none, and must not wipe an earlier one.
@@ -114,16 +140,19 @@ pub(crate) struct Follow {
     repeated: Option<i64>,
     /// The chunk in which each choice was seen first; 0 when it was seen in another one too.
     first_seen: HashMap<i64, u64>,
+    /// A usage came where it belongs, so that copies elsewhere no longer count.
+    has_usage: bool,
 }
 
 impl Follow {
     pub(crate) fn new(facts: Facts) -> Self {
-        Self { facts, followed: 0, repeated: None, first_seen: HashMap::new() }
+        Self { facts, followed: 0, repeated: None, first_seen: HashMap::new(), has_usage: false }
     }
 
     pub(crate) fn reset(&mut self) {
         self.repeated = None;
         self.first_seen = HashMap::new();
+        self.has_usage = false;
     }
 
     pub(crate) fn chunk(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
@@ -133,20 +162,29 @@ impl Follow {
         match self.facts {
             Facts::BuiltIn(members) => {
                 let usage = members.usage.get(chunk)?;
-                if !usage.is_none() && has_counts(&usage)? {
-                    told.set_usage(usage);
-                }
                 let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
+                // Copies of the usage stand at the end of an answer only.
+                let mut at_end = choices.is_empty();
                 for at in 0..choices.len() {
                     let choice = choices.get_item(at)?;
-                    self.choice(&members.index.get(&choice)?, &members.finish_reason.get(&choice)?, number, told)?;
+                    let reason = members.finish_reason.get(&choice)?;
+                    at_end |= !reason.is_none();
+                    self.choice(&members.index.get(&choice)?, &reason, number, told)?;
+                }
+                if !usage.is_none() && has_counts(&usage)? {
+                    self.usage(usage, told);
+                } else if at_end && !self.has_usage {
+                    Self::copied_usage(chunk, &choices, told)?;
                 }
             }
             Facts::Function(Some(ref facts)) => {
                 let facts = facts.bind(py).call1((chunk,))?;
-                let (usage, choices) = facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
+                let (usage, copy, choices) =
+                    facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
                 if !usage.is_none() {
-                    told.set_usage(usage);
+                    self.usage(usage, told);
+                } else if !copy.is_none() && !self.has_usage {
+                    told.set_usage(copy);
                 }
                 for choice in choices.iter() {
                     let choice = choice.cast_into::<PyTuple>()?;
@@ -154,6 +192,26 @@ impl Follow {
                 }
             }
             Facts::Function(None) => {}
+        }
+        Ok(())
+    }
+
+    fn usage(&mut self, usage: Bound<'_, PyAny>, told: &Told) {
+        self.has_usage = true;
+        told.set_usage(usage);
+    }
+
+    /// The usage where no other was sent: Groq's own member, or inside a choice, as Moonshot has it.
+    fn copied_usage(chunk: &Bound<'_, PyAny>, choices: &Bound<'_, PyList>, told: &Told) -> PyResult<()> {
+        let name = intern!(chunk.py(), "usage");
+        let groq = chunk.getattr(intern!(chunk.py(), "x_groq"))?;
+        let holders = (!groq.is_none()).then_some(groq).into_iter().chain(choices.iter());
+        for holder in holders {
+            let usage = holder.getattr(name)?;
+            if !usage.is_none() && has_counts(&usage)? {
+                told.set_usage(usage);
+                break;
+            }
         }
         Ok(())
     }

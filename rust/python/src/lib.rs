@@ -14,6 +14,8 @@ mod found;
 mod in_force;
 mod member;
 mod reads;
+mod undecoded;
+mod waiting;
 
 use pyo3::prelude::*;
 

@@ -28,8 +28,9 @@ const SLICE: usize = 1024 * 1024;
 /// So many times more is needed, with nothing to hand out, before signals are looked at and other threads let in.
 const PATIENCE: u32 = 16;
 
-/// Bytes kept of the start of the body until its first event, to say what came instead of a stream.
-const HEAD: usize = 4096;
+/// Bytes kept of the start of the body until its first event, to say what came instead of a stream: an error of a server
+/// fits, with all its members.
+const HEAD: usize = 65_536;
 
 /// Whether more reads are to come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,8 +57,9 @@ pub(crate) struct Reads {
     /// So many times more was needed since something was handed out.
     asked: u32,
     end: End,
-    /// The first bytes of the body, until an event is found.
+    /// The first bytes of the body, until an event is found: those of the reads that were looked through.
     head: Option<Vec<u8>>,
+    bytes_read: u64,
 }
 
 impl Reads {
@@ -75,6 +77,7 @@ impl Reads {
             asked: 0,
             end: End::Open,
             head: Some(Vec::new()),
+            bytes_read: 0,
         }
     }
 
@@ -91,11 +94,13 @@ impl Reads {
         if self.end != End::Open {
             return;
         }
-        if let Some(head) = &mut self.head {
-            let data = read.as_bytes();
-            head.extend_from_slice(data.get(..HEAD - head.len()).unwrap_or(data));
-        }
+        self.bytes_read += read.as_bytes().len() as u64;
         self.queue(read.unbind());
+    }
+
+    /// So many bytes the source has handed out.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read
     }
 
     fn queue(&mut self, read: Py<PyBytes>) {
@@ -150,6 +155,7 @@ impl Reads {
         self.stop();
         self.end = End::Open;
         self.head = Some(Vec::new());
+        self.bytes_read = 0;
     }
 
     /// Let go of the source, and of all that was read but not looked at.
@@ -264,6 +270,10 @@ impl Reads {
                 self.step_until = self.at + slice.len();
                 self.at += used;
                 return Ok(None);
+            }
+            // What stands for the end of the body is no part of it, and comes last.
+            if let Some(head) = self.head.as_mut().filter(|_| !(self.end == End::Finished && self.waiting.is_empty())) {
+                head.extend_from_slice(bytes.get(..HEAD - head.len()).unwrap_or(bytes));
             }
             let next = self.waiting.pop_front();
             self.begin(next);

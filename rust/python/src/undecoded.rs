@@ -1,0 +1,35 @@
+//! The last payloads that were handed out undecoded: when the body ends without the sentinel, they tell whether the answer
+//! is whole.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// So many are kept: finish reasons and usage stand in the last chunk or two of an answer.
+const LAST: usize = 4;
+
+#[derive(Default)]
+pub(crate) struct Undecoded {
+    payloads: [Option<Py<PyBytes>>; LAST],
+    count: usize,
+}
+
+impl Undecoded {
+    #[inline]
+    pub(crate) fn push(&mut self, payload: &Bound<'_, PyBytes>) {
+        if let Some(place) = self.payloads.get_mut(self.count % LAST) {
+            *place = Some(payload.clone().unbind());
+        }
+        self.count += 1;
+    }
+
+    /// Give them in the order in which they came, and keep none.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Py<PyBytes>> + use<> {
+        let mut kept = std::mem::take(self);
+        kept.payloads.rotate_left(kept.count % LAST);
+        kept.payloads.into_iter().flatten()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
