@@ -10,6 +10,7 @@ with it and no clock is needed to see that. `GET /gone/<id>` answers when the co
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import zlib
 from collections import defaultdict
@@ -26,6 +27,7 @@ API_ERROR = {"error": {"message": "slow down", "type": "rate_limit", "code": 429
 HTML = b"<!DOCTYPE html><html><title>502 Bad Gateway</title></html>"
 COMPLETION = {"object": "chat.completion", "choices": [{"index": 0, "message": {"content": "Hello"}}]}
 GARBAGE = bytes(range(256)) * 64
+DETAIL = {"detail": {"message": "out of memory", "code": "oom"}}
 
 
 def _payload(**members: object) -> bytes:
@@ -43,6 +45,7 @@ PAYLOADS = [
 ]
 EVENTS = [b"data: " + payload + b"\n\n" for payload in PAYLOADS]
 DONE = b"data: [DONE]\n\n"
+PACKED = gzip.compress(b"".join(EVENTS) + DONE, mtime=0)
 
 
 class Session:
@@ -180,6 +183,12 @@ async def _error_inside(session: Session, out: Out) -> None:
     raise Silent
 
 
+async def _bare_error(session: Session, out: Out) -> None:
+    await out.send(json.dumps(API_ERROR).encode() + b"\n")
+    await session.wait_for(0)
+    raise Silent
+
+
 Play: TypeAlias = Callable[[Session, Out], Awaitable[None]]
 
 STREAMS: dict[str, tuple[str, Play]] = {
@@ -194,10 +203,14 @@ STREAMS: dict[str, tuple[str, Play]] = {
     "silent": ("chunked", _one_then_silent),
     "keep-alive": ("chunked", _keep_alive),
     "error-inside": ("chunked", _error_inside),
+    "bare-error": ("chunked", _bare_error),
 }
 
 BODIES: dict[str, bytes] = {
     "refused": _whole("429 Too Many Requests", json.dumps(API_ERROR).encode()),
+    "failed": _whole("500 Internal Server Error", json.dumps(DETAIL).encode()),
+    "error-in-success": _whole("200 OK", json.dumps(API_ERROR, indent=2).encode()),
+    "packed": _whole("200 OK", PACKED, "text/event-stream"),
     "bad-gateway": _whole("502 Bad Gateway", HTML, "text/html"),
     "html": _whole("200 OK", HTML, "text/html"),
     "completion": _whole("200 OK", json.dumps(COMPLETION).encode()),
