@@ -1,0 +1,285 @@
+"""The project's own corpus: every dialect, kind of answer, end and wire, read by everything that reads a chat stream.
+
+What is right was known before a byte was written; see `tests.dialects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from ssewire import (
+    APIError,
+    AsyncChatStream,
+    ChatCompletionChunk,
+    ChatStream,
+    ChoiceDeltaToolCallFunction,
+    ChunkDecoder,
+    IncompleteStreamError,
+    SSEWireError,
+)
+from tests.conftest import Run
+from tests.dialects import DIALECTS, Expected, Part, Piece, Problem, Recording, Said, generate
+from tests.dialects.answer import Counts
+from tests.reading import awaited, cut, pieces
+
+RECORDINGS = list(generate(20260203))
+
+each_recording = pytest.mark.parametrize("recording", [pytest.param(r, id=r.name) for r in RECORDINGS])
+
+
+def cuts(body: bytes) -> Iterator[tuple[str, Sequence[bytes]]]:
+    """How the body arrives; a random cut is the same whenever the body is."""
+    yield "whole", [body]
+    yield "1 byte", pieces(body, 1)
+    yield "7 bytes", pieces(body, 7)
+    yield "4 KiB", pieces(body, 4096)
+    random = Random(len(body))
+    places = [random.randrange(len(body)) for _ in range(random.randint(1, 12))]
+    yield f"at {sorted(places)}", cut(body, places)
+
+
+def two_cuts(body: bytes) -> list[tuple[str, Sequence[bytes]]]:
+    """Some of these, for views of the same stream."""
+    return [(how, reads) for how, reads in cuts(body) if how in ("whole", "7 bytes")]
+
+
+@contextmanager
+def read(how: str) -> Generator[None]:
+    """Let a failure tell how the body was cut."""
+    try:
+        yield
+    except AssertionError as error:
+        error.add_note(f"the body was cut: {how}")
+        raise
+
+
+def all_of(items: Iterable[Any]) -> Iterator[Any]:
+    """Chunks and errors in their order: reading goes on behind an error."""
+    iterator = iter(items)
+    while True:
+        try:
+            yield from iterator
+        except SSEWireError as error:
+            yield error
+        else:
+            return
+
+
+async def all_of_async(items: AsyncIterator[Any]) -> list[Any]:
+    found: list[Any] = []
+    while True:
+        try:
+            async for item in items:
+                found.append(item)  # noqa: PERF401 - an error must not lose what came before it
+        except SSEWireError as error:
+            found.append(error)
+        else:
+            return found
+
+
+def from_decoder(decoder: ChunkDecoder[Any], reads: Iterable[bytes]) -> Iterator[Any]:
+    for read in reads:
+        yield from all_of(decoder.feed(read))
+    yield from all_of(decoder.finish())
+
+
+def problem(error: APIError) -> Problem:
+    return Problem(error.message, error.type, error.code, error.param, error.body)
+
+
+def plain(found: Iterable[Any]) -> list[Any]:
+    """The same with errors in the corpus' terms."""
+    return [problem(item) if isinstance(item, APIError) else item for item in found]
+
+
+def with_problems(right: Expected, views: Iterable[Any]) -> list[Any]:
+    """Another view of each chunk, and the errors in their place."""
+    view = iter(views)
+    return [item if isinstance(item, Problem) else next(view) for item in right.items]
+
+
+def counts(usage: Any) -> Counts | None:
+    if usage is None:
+        return None
+    get: Callable[[str], Any] = usage.get if isinstance(usage, dict) else lambda name: getattr(usage, name)
+    return Counts(get("prompt_tokens"), get("completion_tokens"), get("total_tokens"))
+
+
+def called(function: ChoiceDeltaToolCallFunction | None) -> tuple[str | None, str | dict[str, Any] | None] | None:
+    return (function.name, function.arguments) if function else None
+
+
+def said(chunk: ChatCompletionChunk, right: Said) -> Said:
+    """What a chunk says, in the corpus' terms; a copy of the usage elsewhere is seen in the stream's usage alone."""
+    assert (chunk.text, chunk.reasoning) == (right.text, right.reasoning)
+    parts: list[Part] = []
+    for choice in chunk.choices:
+        delta = choice.delta
+        calls = tuple(
+            Piece(call.index, call.id, *(called(call.function) or (None, None))) for call in delta.tool_calls or ()
+        )
+        # The text of typed parts is the chunk's, as is the reasoning; no dialect has several choices with these.
+        alone = len(chunk.choices) == 1
+        text = chunk.text if alone else delta.content or ""
+        reasoning = chunk.reasoning if alone else ""
+        assert isinstance(text, str)
+        parts.append(
+            Part(
+                choice.index,
+                role=delta.role,
+                text=text,
+                reasoning=reasoning,
+                refusal=delta.refusal,
+                calls=calls,
+                function=called(delta.function_call),
+                finish_reason=choice.finish_reason,
+            )
+        )
+    return Said(tuple(parts), counts(chunk.usage), right.elsewhere)
+
+
+def check_end(right: Expected, found: list[Any]) -> list[Any]:
+    """The last error, where the stream is incomplete; gives what came before it."""
+    if right.state != "incomplete":
+        return found
+    *found, error = found
+    assert isinstance(error, IncompleteStreamError)
+    if right.stray is None:
+        assert error.tail == (right.torn or b"")
+    else:
+        assert right.stray in error.tail
+    return found
+
+
+def check_chunks(right: Expected, found: list[Any]) -> None:
+    """Chunks and errors, one by one and in their order."""
+    found = check_end(right, found)
+    for item, expected in zip(found, right.items, strict=False):
+        if isinstance(expected, Problem):
+            assert isinstance(item, APIError)
+            assert problem(item) == expected
+        else:
+            assert isinstance(item, ChatCompletionChunk)
+            assert said(item, expected) == expected
+    assert len(found) == len(right.items)
+    chunks = [item for item in found if isinstance(item, ChatCompletionChunk)]
+    for chunk, sent in zip(chunks, right.chunks, strict=True):
+        for member in ("id", "object", "created", "model", "system_fingerprint", "service_tier"):
+            assert getattr(chunk, member) == sent.get(member)
+
+
+def check_facts(right: Expected, stream: Any) -> None:
+    assert stream.state == right.state
+    assert stream.finish_reasons == right.finish_reasons
+    assert counts(stream.usage) == right.usage
+    if right.last_event_id is not None:
+        assert stream.last_event_id == right.last_event_id
+
+
+def test_the_corpus_is_what_it_is_meant_to_be() -> None:
+    assert [again.body for again in generate(20260203)] == [recording.body for recording in RECORDINGS]
+    assert len({recording.name for recording in RECORDINGS}) == len(RECORDINGS)
+    assert {recording.name.partition(":")[0] for recording in RECORDINGS} == {dialect.name for dialect in DIALECTS}
+    states = {recording.expected.state for recording in RECORDINGS}
+    assert states == {"done", "finished", "incomplete", "error"}
+
+
+@each_recording
+def test_stream(recording: Recording) -> None:
+    right = recording.expected
+    for how, reads in cuts(recording.body):
+        with read(how):
+            stream = ChatStream(iter(reads))
+            check_chunks(right, list(all_of(stream)))
+            check_facts(right, stream)
+            assert list(stream) == []
+
+
+@each_recording
+def test_async_stream(recording: Recording, run: Run) -> None:
+    right = recording.expected
+    for how, reads in cuts(recording.body):
+        with read(how):
+            stream = AsyncChatStream(awaited(reads))
+            check_chunks(right, run(all_of_async(stream)))
+            check_facts(right, stream)
+
+
+@each_recording
+def test_decoder(recording: Recording) -> None:
+    right = recording.expected
+    for how, reads in cuts(recording.body):
+        with read(how):
+            decoder = ChunkDecoder()
+            check_chunks(right, list(from_decoder(decoder, reads)))
+            check_facts(right, decoder)
+            assert decoder.done == right.done
+            assert decoder.retry == right.retry
+
+
+@each_recording
+def test_text(recording: Recording, run: Run) -> None:
+    """Text alone, of the built-in type and of `dict`; errors stand in their place."""
+    right = recording.expected
+    expected = [item if isinstance(item, Problem) else item.text for item in right.items]
+    for how, reads in two_cuts(recording.body):
+        with read(how):
+            for found in (
+                list(all_of(ChatStream(iter(reads)).iter_text())),
+                run(all_of_async(AsyncChatStream(awaited(reads)).iter_text())),
+                list(all_of(ChatStream(iter(reads), type=dict).iter_text())),
+            ):
+                assert plain(check_end(right, found)) == [item for item in expected if item]
+
+
+@each_recording
+def test_dict(recording: Recording) -> None:
+    """A type of the user's own gets the chunks as they were before they became JSON, and the same facts."""
+    right = recording.expected
+    for how, reads in two_cuts(recording.body):
+        with read(how):
+            stream = ChatStream(iter(reads), type=dict)
+            assert plain(check_end(right, list(all_of(stream)))) == with_problems(right, right.chunks)
+            check_facts(right, stream)
+
+
+@each_recording
+def test_payloads(recording: Recording, run: Run) -> None:
+    """Each payload as it was written, and the errors in their place."""
+    right = recording.expected
+    if right.payloads is None:
+        pytest.skip("it is open which payloads those events have that share a blank line or a data line")
+    for how, reads in two_cuts(recording.body):
+        with read(how):
+            pairs = check_end(right, list(all_of(ChatStream(iter(reads)).iter_with_payload())))
+            assert plain([pair[0] if isinstance(pair, tuple) else pair for pair in pairs]) == with_problems(
+                right, right.payloads
+            )
+            if right.torn is not None:
+                continue  # a reader that decodes nothing does not see that it is no JSON
+            for found in (
+                list(all_of(ChatStream(iter(reads)).iter_payloads())),
+                run(all_of_async(AsyncChatStream(awaited(reads)).iter_payloads())),
+            ):
+                # How such a reader judges the end is told in the tests of streams.
+                known = [item for item in found if not isinstance(item, IncompleteStreamError)]
+                assert plain(known) == with_problems(right, right.payloads)
+
+
+@each_recording
+def test_stats(recording: Recording) -> None:
+    right = recording.expected
+    stream = ChatStream(iter(pieces(recording.body, 7)))
+    list(all_of(stream))
+    stats = stream.stats
+    assert stats.chunks == len(right.chunks)
+    assert stats.comments == right.comments
+    assert stats.skipped_events == right.skipped_events
+    assert stats.decode_errors == 0
+    if right.events is not None:
+        assert stats.events == right.events
