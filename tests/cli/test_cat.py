@@ -86,6 +86,21 @@ def test_stats_go_to_standard_error() -> None:
     }
 
 
+def test_stats_tell_what_was_odd() -> None:
+    odd = b'event: ping\ndata: {}\n\n: hi\n\ndata: {"choices":null}\n\ndata: oops\n\n'
+    result = run("cat", "--stats", stdin=odd + event("a") + DONE)
+    assert (result.returncode, result.stdout) == (1, b"a")
+    _, *stats = result.stderr.decode().splitlines()
+    assert stats[2:8] == [
+        "chunks:         2",
+        "comments:       1",
+        "skipped events: 1",
+        "repaired:       1",
+        "decode errors:  1",
+        "state:          done",
+    ]
+
+
 def test_stats_of_events() -> None:
     result = run("cat", "--events", "--stats", stdin=recording("a", "b"))
     assert b"events: " in result.stderr
