@@ -17,6 +17,11 @@ def _quote(data: bytes) -> str:
     return repr(text) + ("…" if len(data) > _QUOTED else "")
 
 
+def _quote_end(data: bytes) -> str:
+    text = data[-_QUOTED:].decode("utf-8", "replace")
+    return ("…" if len(data) > _QUOTED else "") + repr(text)
+
+
 class SSEWireError(Exception):
     """Parent of all errors of this package; itself raised for wrong use, such as reading a closed stream."""
 
@@ -105,7 +110,7 @@ class IncompleteStreamError(SSEWireError):
     """The body ended, but the answer did not: no sentinel came, and some choice has no finish reason."""
 
     def __init__(self, reason: str, *, tail: bytes = b"", completion: Any = None) -> None:
-        super().__init__(f"{reason}; the last bytes are {_quote(tail)}" if tail else reason)
+        super().__init__(f"{reason}; the last bytes are {_quote_end(tail)}" if tail else reason)
         self.reason = reason
         self.tail = tail
         """The payload that the end of the body cut, where there is one."""

@@ -16,8 +16,8 @@ import msgspec
 from .errors import APIError, DecodeError, IncompleteStreamError
 from .lenient import tree_or_none
 from .not_a_stream import no_event
-from .second_reading import Chunk, Done, Finding, SecondReading, ServerError, Undecodable, glance
-from .server_error import api_error
+from .second_reading import Chunk, Done, Finding, SecondReading, ServerError, Undecodable
+from .server_error import api_error, glance
 from .state import State, StreamState
 from .unknown_lines import UnknownLines
 
@@ -187,6 +187,8 @@ class ChatFollower(StreamState):
             reason += "; what has finished is not known, since the chunk type has no choices"
         elif not finished:
             reason += " and without a finish_reason"
+        if self.skipped_events:
+            reason += f"; {self.skipped_events} events with other names were skipped"
         self.end("incomplete")
         return [IncompleteStreamError(reason, tail=self._lines.kept(number))], True
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from .lenient import DONE, documents, tree_of, tree_or_none
-from .server_error import Glance, error_in
+from .server_error import error_in, glance
 
 _LINE: Final = re.compile(rb"[^\n]+")
 
@@ -46,20 +46,6 @@ class Done(NamedTuple):
 
 
 Finding: TypeAlias = Chunk | ServerError | Undecodable | Done
-
-# What may stand in an array beside an error is decoded, but not looked at.
-_glance: Final = msgspec.json.Decoder(Glance | list[Glance | list[Any] | str | int | float | bool | None]).decode
-
-
-def glance(payload: bytes) -> Glance | None:
-    """What tells whether a payload is an error or a chunk: of an array, its first error; None for what is refused."""
-    try:
-        seen = _glance(payload)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    if isinstance(seen, list):
-        return next((item for item in seen if isinstance(item, Glance) and item.is_error), None)
-    return seen
 
 
 class SecondReading:

@@ -41,6 +41,21 @@ class Glance(msgspec.Struct, gc=False):
         return _is_error({"error": self.error, "object": self.object, "type": self.type, "x_groq": self.x_groq})
 
 
+# What may stand in an array beside an error is decoded, but not looked at.
+_glance: Final = msgspec.json.Decoder(Glance | list[Glance | list[Any] | str | int | float | bool | None]).decode
+
+
+def glance(payload: bytes) -> Glance | None:
+    """What tells whether a payload is an error or a chunk: of an array, its first error; None for what is refused."""
+    try:
+        seen = _glance(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if isinstance(seen, list):
+        return next((item for item in seen if isinstance(item, Glance) and item.is_error), None)
+    return seen
+
+
 def error_in(value: object) -> dict[str, Any] | None:
     """The object that is an error, or has one: the value itself, or the first of an array; None where there is none."""
     items: Iterable[object] = value if isinstance(value, list) else (value,)

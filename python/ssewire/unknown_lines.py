@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .lenient import first_document, tree_or_none
-from .server_error import error_in
+from .server_error import error_in, glance
 
 # So many bytes of lines in a row are kept; a longer document is no error message.
 _KEPT: Final = 65_536
@@ -46,15 +46,14 @@ class UnknownLines:
     def _keep(self, line: bytes) -> None:
         if self._lines:
             self._lines += b"\n"
-        self._lines += line
+        self._lines += line[-_KEPT:]
         del self._lines[:-_KEPT]
 
     def _bare(self, line: bytes) -> Any:
         """A document may begin on a line that opens a bracket and end on one that is its closing bracket alone."""
         indented = self._document is None and line.lstrip().startswith((b"{", b"["))
         if indented or line.startswith((b"{", b"[")):
-            # Something else may have got stuck to it: gateways write the error without a line end.
-            if error_in(tree := tree_or_none(first_document(line) or b"")):
+            if (tree := _error_on(line)) is not None:
                 return tree
             self._document = bytearray(line)
             self._tries = 0
@@ -73,6 +72,14 @@ class UnknownLines:
         if tree is not None or self._tries == _TRIES:
             self._document = None
         return tree if error_in(tree) else None
+
+
+def _error_on(line: bytes) -> Any:
+    """The error on a line; something else may have got stuck to it, since gateways write theirs without a line end."""
+    if (seen := glance(line)) and not seen.is_error:
+        return None
+    tree = tree_or_none(line if seen else first_document(line[:_KEPT]) or b"")
+    return tree if error_in(tree) else None
 
 
 def _value_of(value: bytes) -> Any:
