@@ -2,8 +2,8 @@
 
 Each set of types follows the provider's AsyncAPI 2.6 document (``components.schemas.ChatCompletionChunk`` and what it
 refers to). They are for checking, not for reading: pass one as the chunk type of a stream (``type=NSCALE.chunk_type``)
-and an event that breaks the document is a DecodeError with the reason and, below the chunk itself, the path. Nothing
-is mended for these types: what is no JSON is refused too. The default type reads all that they send.
+and an event that breaks the document is a DecodeError with reason and path. Nothing is mended for these types: what is
+no JSON is refused too. The default type reads all that they send.
 
 How the documents' words are rendered:
 

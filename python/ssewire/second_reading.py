@@ -67,7 +67,7 @@ class SecondReading:
         if payload.strip() == b"null":
             return iter(())
         if self._chunk_of is None:
-            return iter((Undecodable(payload, str(refusal), last=True),))
+            return iter((Undecodable(payload, _reason(refusal), last=True),))
         return _until_done(self._again(payload, refusal, last=True, lines=True))
 
     def several(self, payload: bytes) -> Iterator[Finding] | None:
@@ -105,7 +105,7 @@ class SecondReading:
             elif _are_documents(payload):
                 yield from self._documents(payload)
             else:
-                yield Undecodable(payload, str(refusal), last)
+                yield Undecodable(payload, _reason(refusal), last)
             return
         if error_in(tree):
             yield from self._chunk_beside(payload, tree)
@@ -115,12 +115,12 @@ class SecondReading:
 
     def _of_tree(self, payload: bytes, tree: Any, refusal: Exception, *, last: bool) -> Iterator[Finding]:
         if self._chunk_of is None or (self._own_type and _is_of_another_type(refusal)):
-            yield Undecodable(payload, str(refusal), last)
+            yield Undecodable(payload, _reason(refusal), last)
             return
         try:
             yield Chunk(payload, self._chunk_of(tree), repaired=True)
         except Exception as error:  # a type of the user's own may raise anything
-            yield Undecodable(payload, str(error), last)
+            yield Undecodable(payload, _reason(error), last)
 
     def _lines(self, payload: bytes) -> Iterator[Finding]:
         for match in _LINE.finditer(payload):
@@ -152,6 +152,12 @@ def _until_done(findings: Iterator[Finding]) -> Iterator[Finding]:
         yield found
         if isinstance(found, Done):
             return
+
+
+def _reason(refusal: Exception) -> str:
+    """What the decoder said. It names no path where the payload itself is not of the type, which is the path `$`."""
+    at_root = isinstance(refusal, msgspec.ValidationError) and " - at `" not in str(refusal)
+    return f"{refusal} - at `$`" if at_root else str(refusal)
 
 
 def _is_of_another_type(refusal: Exception) -> bool:
