@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ssewire import (
     AsyncEventStream,
@@ -14,10 +14,13 @@ from ssewire import (
     IncompleteStreamError,
     ServerSentEvent,
     SSEDecoder,
+    SSEWireError,
     _core,
 )
 from ssewire.decode import DEFAULT_MAX_EVENT_SIZE
 from tests.oracle import Event, Ignored
+
+T = TypeVar("T")
 
 
 class TooLarge(NamedTuple):
@@ -131,3 +134,35 @@ async def all_of(items: AsyncIterator[Any]) -> list[Any]:
     except IncompleteStreamError:
         pass
     return found
+
+
+# More errors than any body of the tests has; a reader that gives one for ever must not hang them.
+_ERRORS = 1000
+
+
+def with_errors(items: Iterable[T]) -> list[T | SSEWireError]:
+    """All items and errors in their order: a reader goes on behind every error."""
+    found: list[T | SSEWireError] = []
+    iterator = iter(items)
+    for _ in range(_ERRORS):
+        try:
+            found.extend(iterator)
+        except SSEWireError as error:
+            found.append(error)
+        else:
+            return found
+    raise AssertionError("no end of errors")
+
+
+async def with_errors_async(items: AsyncIterator[T]) -> list[T | SSEWireError]:
+    """The same of an asynchronous iterator."""
+    found: list[T | SSEWireError] = []
+    for _ in range(_ERRORS):
+        try:
+            async for item in items:
+                found.append(item)  # noqa: PERF401 - an error must not lose what came before it
+        except SSEWireError as error:
+            found.append(error)
+        else:
+            return found
+    raise AssertionError("no end of errors")

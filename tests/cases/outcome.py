@@ -20,10 +20,9 @@ from ssewire import (
     DecodeError,
     IncompleteStreamError,
     NotAStreamError,
-    SSEWireError,
 )
 from tests.conftest import Run
-from tests.reading import awaited, every_cut, pieces
+from tests.reading import awaited, every_cut, pieces, with_errors, with_errors_async
 
 # A body below this size is cut in two at every byte.
 _SMALL = 2048
@@ -92,34 +91,6 @@ def plain(item: object) -> Any:
             return item
 
 
-def drain(items: Iterable[Any]) -> list[Any]:
-    """All items and errors in their order: a reader goes on behind every error."""
-    found: list[Any] = []
-    iterator = iter(items)
-    for _ in range(100):
-        try:
-            found.extend(iterator)
-        except SSEWireError as error:
-            found.append(error)
-        else:
-            return found
-    raise AssertionError("no end of errors")
-
-
-async def drain_async(items: Any) -> list[Any]:
-    """The same of an asynchronous iterator."""
-    found: list[Any] = []
-    for _ in range(100):
-        try:
-            async for item in items:
-                found.append(item)  # noqa: PERF401 - an error must not lose what came before it
-        except SSEWireError as error:
-            found.append(error)
-        else:
-            return found
-    raise AssertionError("no end of errors")
-
-
 class Outcome(NamedTuple):
     """All that one reader made of a body."""
 
@@ -130,20 +101,20 @@ class Outcome(NamedTuple):
 def with_stream(reads: Iterable[bytes], **options: Any) -> Outcome:
     """Let a ChatStream pull the reads."""
     stream = ChatStream(iter(reads), **options)
-    return Outcome(drain(stream), stream)
+    return Outcome(with_errors(stream), stream)
 
 
 def with_decoder(reads: Iterable[bytes], **options: Any) -> Outcome:
     """Push the reads into a ChunkDecoder."""
     decoder = ChunkDecoder(**options)
-    items = [item for read in reads for item in drain(decoder.feed(read))]
-    return Outcome(items + drain(decoder.finish()), decoder)
+    items = [item for read in reads for item in with_errors(decoder.feed(read))]
+    return Outcome(items + with_errors(decoder.finish()), decoder)
 
 
 async def with_async_stream(reads: Iterable[bytes], **options: Any) -> Outcome:
     """Let an AsyncChatStream await the reads."""
     stream = AsyncChatStream(awaited(reads), **options)
-    return Outcome(await drain_async(stream), stream)
+    return Outcome(await with_errors_async(stream), stream)
 
 
 def every_reader(reads: Sequence[bytes], run: Run, **options: Any) -> list[Outcome]:

@@ -24,12 +24,11 @@ from tests.cases.outcome import (
     Undecodable,
     check,
     check_cuts,
-    drain,
     plain,
     with_stream,
 )
 from tests.conftest import Run
-from tests.reading import cut
+from tests.reading import cut, with_errors
 from tests.unit.making import AsyncReads, Reads, Response
 
 
@@ -343,7 +342,7 @@ def test_53_bytes_comments_and_events_are_counted_apart() -> None:
     stream = ChatStream([first, keep_alive])
     next(stream)
     assert (stream.stats.bytes, stream.stats.events, stream.stats.comments) == (57, 1, 0)
-    drain(stream)
+    with_errors(stream)
     assert (stream.stats.bytes, stream.stats.events, stream.stats.comments) == (83, 1, 2)
 
 
@@ -351,7 +350,7 @@ def test_57_text_and_reasoning_of_typed_parts() -> None:
     chunks = with_stream([FAULTS[57].body]).items[:2]
     assert [chunk.text for chunk in chunks] == ["", "a"]
     assert [chunk.reasoning for chunk in chunks] == ["hm", ""]
-    assert drain(ChatStream([FAULTS[57].body]).iter_text())[0] == "a"
+    assert with_errors(ChatStream([FAULTS[57].body]).iter_text())[0] == "a"
 
 
 def test_65_usage_is_readable_in_both_places() -> None:

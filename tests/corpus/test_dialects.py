@@ -5,7 +5,7 @@ What is right was known before a byte was written; see `tests.dialects`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
 from typing import Any
@@ -20,12 +20,11 @@ from ssewire import (
     ChoiceDeltaToolCallFunction,
     ChunkDecoder,
     IncompleteStreamError,
-    SSEWireError,
 )
 from tests.conftest import Run
 from tests.dialects import DIALECTS, Expected, Part, Piece, Problem, Recording, Said, generate
 from tests.dialects.answer import Counts
-from tests.reading import awaited, cut, pieces
+from tests.reading import awaited, cut, pieces, with_errors, with_errors_async
 
 RECORDINGS = list(generate(20260203))
 
@@ -58,34 +57,10 @@ def read(how: str) -> Generator[None]:
         raise
 
 
-def all_of(items: Iterable[Any]) -> Iterator[Any]:
-    """Chunks and errors in their order: reading goes on behind an error."""
-    iterator = iter(items)
-    while True:
-        try:
-            yield from iterator
-        except SSEWireError as error:
-            yield error
-        else:
-            return
-
-
-async def all_of_async(items: AsyncIterator[Any]) -> list[Any]:
-    found: list[Any] = []
-    while True:
-        try:
-            async for item in items:
-                found.append(item)  # noqa: PERF401 - an error must not lose what came before it
-        except SSEWireError as error:
-            found.append(error)
-        else:
-            return found
-
-
 def from_decoder(decoder: ChunkDecoder[Any], reads: Iterable[bytes]) -> Iterator[Any]:
     for read in reads:
-        yield from all_of(decoder.feed(read))
-    yield from all_of(decoder.finish())
+        yield from with_errors(decoder.feed(read))
+    yield from with_errors(decoder.finish())
 
 
 def problem(error: APIError) -> Problem:
@@ -195,7 +170,7 @@ def test_stream(recording: Recording) -> None:
     for how, reads in cuts(recording.body):
         with read(how):
             stream = ChatStream(iter(reads))
-            check_chunks(right, list(all_of(stream)))
+            check_chunks(right, list(with_errors(stream)))
             check_facts(right, stream)
             assert list(stream) == []
 
@@ -206,7 +181,7 @@ def test_async_stream(recording: Recording, run: Run) -> None:
     for how, reads in cuts(recording.body):
         with read(how):
             stream = AsyncChatStream(awaited(reads))
-            check_chunks(right, run(all_of_async(stream)))
+            check_chunks(right, run(with_errors_async(stream)))
             check_facts(right, stream)
 
 
@@ -230,9 +205,9 @@ def test_text(recording: Recording, run: Run) -> None:
     for how, reads in two_cuts(recording.body):
         with read(how):
             for found in (
-                list(all_of(ChatStream(iter(reads)).iter_text())),
-                run(all_of_async(AsyncChatStream(awaited(reads)).iter_text())),
-                list(all_of(ChatStream(iter(reads), type=dict).iter_text())),
+                list(with_errors(ChatStream(iter(reads)).iter_text())),
+                run(with_errors_async(AsyncChatStream(awaited(reads)).iter_text())),
+                list(with_errors(ChatStream(iter(reads), type=dict).iter_text())),
             ):
                 assert plain(check_end(right, found)) == [item for item in expected if item]
 
@@ -244,7 +219,7 @@ def test_dict(recording: Recording) -> None:
     for how, reads in two_cuts(recording.body):
         with read(how):
             stream = ChatStream(iter(reads), type=dict)
-            assert plain(check_end(right, list(all_of(stream)))) == with_problems(right, right.chunks)
+            assert plain(check_end(right, list(with_errors(stream)))) == with_problems(right, right.chunks)
             check_facts(right, stream)
 
 
@@ -256,15 +231,15 @@ def test_payloads(recording: Recording, run: Run) -> None:
         pytest.skip("it is open which payloads those events have that share a blank line or a data line")
     for how, reads in two_cuts(recording.body):
         with read(how):
-            pairs = check_end(right, list(all_of(ChatStream(iter(reads)).iter_with_payload())))
+            pairs = check_end(right, list(with_errors(ChatStream(iter(reads)).iter_with_payload())))
             assert plain([pair[0] if isinstance(pair, tuple) else pair for pair in pairs]) == with_problems(
                 right, right.payloads
             )
             if right.torn is not None:
                 continue  # a reader that decodes nothing does not see that it is no JSON
             for found in (
-                list(all_of(ChatStream(iter(reads)).iter_payloads())),
-                run(all_of_async(AsyncChatStream(awaited(reads)).iter_payloads())),
+                list(with_errors(ChatStream(iter(reads)).iter_payloads())),
+                run(with_errors_async(AsyncChatStream(awaited(reads)).iter_payloads())),
             ):
                 # How such a reader judges the end is told in the tests of streams.
                 known = [item for item in found if not isinstance(item, IncompleteStreamError)]
@@ -275,7 +250,7 @@ def test_payloads(recording: Recording, run: Run) -> None:
 def test_stats(recording: Recording) -> None:
     right = recording.expected
     stream = ChatStream(iter(pieces(recording.body, 7)))
-    list(all_of(stream))
+    list(with_errors(stream))
     stats = stream.stats
     assert stats.chunks == len(right.chunks)
     assert stats.comments == right.comments

@@ -19,9 +19,9 @@ import pytest
 
 from ssewire import AsyncChatStream, ChatCompletionChunk, ChatStream
 from tests import chat_oracle, oracle
-from tests.cases.outcome import Incomplete, Undecodable, drain, drain_async, every_reader, plain, with_stream
+from tests.cases.outcome import Incomplete, Undecodable, every_reader, plain, with_stream
 from tests.conftest import Run
-from tests.reading import Outcome, awaited, cut, pieces, with_async_stream, with_decoder
+from tests.reading import Outcome, awaited, cut, pieces, with_async_stream, with_decoder, with_errors, with_errors_async
 from tests.reading import with_stream as with_event_stream
 
 if "SSEWIRE_STREAMS" not in os.environ:
@@ -146,7 +146,7 @@ class Chat(NamedTuple):
 def chat(name: str) -> Chat:
     body = (FOLDER / name).read_bytes()
     right = chat_oracle.read(body)
-    items = drain(ChatStream(body))
+    items = with_errors(ChatStream(body))
     assert [told(item) for item in items] == [told_by_oracle(item) for item in right.items]
     return Chat(body, right, items)
 
@@ -191,15 +191,15 @@ def test_other_views_of_a_chat(name: str, run: Run) -> None:
     pairs = [(next(payloads), item) if isinstance(item, ChatCompletionChunk) else plain(item) for item in items]
     only_payloads = [pair[0] if isinstance(pair[-1], ChatCompletionChunk) else pair for pair in pairs]
     for where, reads in chat_cuts(name, body).items():
-        assert comparable(drain(ChatStream(reads).iter_text())) == texts, where
-        assert comparable(drain(ChatStream(reads).iter_with_payload())) == pairs, where
-        assert comparable(drain(ChatStream(reads).iter_payloads())) == only_payloads, where
+        assert comparable(with_errors(ChatStream(reads).iter_text())) == texts, where
+        assert comparable(with_errors(ChatStream(reads).iter_with_payload())) == pairs, where
+        assert comparable(with_errors(ChatStream(reads).iter_payloads())) == only_payloads, where
         stream = AsyncChatStream(awaited(reads))
-        assert comparable(run(drain_async(stream.iter_text()))) == texts, where
+        assert comparable(run(with_errors_async(stream.iter_text()))) == texts, where
         stream = AsyncChatStream(awaited(reads))
-        assert comparable(run(drain_async(stream.iter_with_payload()))) == pairs, where
+        assert comparable(run(with_errors_async(stream.iter_with_payload()))) == pairs, where
         stream = AsyncChatStream(awaited(reads))
-        assert comparable(run(drain_async(stream.iter_payloads()))) == only_payloads, where
+        assert comparable(run(with_errors_async(stream.iter_payloads()))) == only_payloads, where
 
 
 @pytest.mark.parametrize("name", CHATS)

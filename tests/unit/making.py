@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, TypeVar
 
 import msgspec
-
-from ssewire import SSEWireError
 
 T = TypeVar("T")
 
@@ -108,30 +106,3 @@ class AsyncResponse:
 
     async def aclose(self) -> None:
         self.closed += 1
-
-
-def with_errors(items: Iterable[T]) -> list[T | SSEWireError]:
-    """Everything that comes out of an iterator, each error in its place, going on behind it."""
-    found: list[T | SSEWireError] = []
-    for _ in range(20):
-        try:
-            found.extend(items)
-        except SSEWireError as error:
-            found.append(error)
-        else:
-            return found
-    raise AssertionError("no end of errors")
-
-
-async def with_errors_async(items: AsyncIterator[T]) -> list[T | SSEWireError]:
-    """The same for an asynchronous iterator."""
-    found: list[T | SSEWireError] = []
-    for _ in range(20):
-        try:
-            async for item in items:
-                found.append(item)  # noqa: PERF401 - an error must not lose what came before it
-        except SSEWireError as error:
-            found.append(error)
-        else:
-            return found
-    raise AssertionError("no end of errors")

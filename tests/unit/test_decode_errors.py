@@ -13,9 +13,9 @@ from ssewire import (
     ChunkDecoder,
     DecodeError,
 )
-from tests.cases.outcome import Api, Incomplete, Undecodable, drain, drain_async, every_reader, plain
+from tests.cases.outcome import Api, Incomplete, Undecodable, every_reader, plain
 from tests.conftest import Run
-from tests.reading import awaited, pieces
+from tests.reading import awaited, pieces, with_errors, with_errors_async
 from tests.unit.making import DONE, AsyncReads, Reads, chunk, sse
 
 A: Final = sse(b'{"choices":[{"index":0,"delta":{"content":"a"}}]}')
@@ -136,7 +136,7 @@ def test_the_function_may_raise_the_error_itself() -> None:
     def again(error: DecodeError) -> None:
         raise error
 
-    found = drain(ChatStream([BODY], on_decode_error=again))
+    found = with_errors(ChatStream([BODY], on_decode_error=again))
     assert [plain(item) for item in found] == ["a", Undecodable(b"oops"), Undecodable(b'{"choices":5}'), "b"]
 
 
@@ -197,4 +197,4 @@ def test_other_ways_to_iterate_leave_them_out_too(run: Run) -> None:
     assert list(ChatStream([BODY], on_decode_error="skip").iter_payloads()) == payloads
 
     stream = AsyncChatStream(BODY, on_decode_error="skip")
-    assert run(drain_async(stream.iter_text())) == ["a", "b"]
+    assert run(with_errors_async(stream.iter_text())) == ["a", "b"]

@@ -19,9 +19,9 @@ from ssewire import (
     IncompleteStreamError,
     SSEWireError,
 )
-from tests.reading import every_cut, pieces
+from tests.reading import every_cut, pieces, with_errors, with_errors_async
 from tests.unit.cases import ERROR, HELLO, STOP
-from tests.unit.making import DONE, Reads, Response, choice, chunk, sse, with_errors, with_errors_async
+from tests.unit.making import DONE, Reads, Response, choice, chunk, sse
 
 USAGE = sse({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}})
 

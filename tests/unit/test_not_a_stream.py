@@ -23,9 +23,9 @@ from ssewire import (
     IncompleteStreamError,
     NotAStreamError,
 )
-from tests.reading import every_cut, pieces
+from tests.reading import every_cut, pieces, with_errors, with_errors_async
 from tests.unit.cases import ERROR, HELLO, STOP
-from tests.unit.making import DONE, AsyncResponse, Response, chunk, sse, with_errors, with_errors_async
+from tests.unit.making import DONE, AsyncResponse, Response, chunk, sse
 
 HEADERS = {"Content-Type": "text/plain", "Retry-After": "7"}
 SEEN_HEADERS = {"content-type": "text/plain", "retry-after": "7"}

@@ -20,9 +20,9 @@ from ssewire import (
     ChunkDecoder,
     SSEWireError,
 )
-from tests.reading import every_cut, pieces
+from tests.reading import every_cut, pieces, with_errors, with_errors_async
 from tests.unit.cases import HELLO, STOP
-from tests.unit.making import DONE, AsyncResponse, Response, choice, chunk, sse, with_errors, with_errors_async
+from tests.unit.making import DONE, AsyncResponse, Response, choice, chunk, sse
 from tests.unit.sent_errors import BARE, EVENTS, FIELDS, LINES, NAMED, NO_ERROR_LINES, NO_ERRORS, SENT, Sent, event
 
 HEADERS = {"X-Request-Id": "r-1"}
