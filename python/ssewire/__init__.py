@@ -19,7 +19,6 @@ from .models import (
     ChoiceDeltaToolCallFunction,
     ChunkChoice,
     CompletionUsage,
-    XGroq,
 )
 from .provider import CENTML, CHUTES, NSCALE, Provider
 from .stats import StreamStats
@@ -53,6 +52,5 @@ __all__ = [
     "ServerSentEvent",
     "StreamIdleError",
     "StreamStats",
-    "XGroq",
     "__version__",
 ]

@@ -239,17 +239,11 @@ _USAGE: Final[dict[str, _Rule]] = {
     "prompt_tokens_details": _object,
     "completion_tokens_details": _object,
 }
-_X_GROQ: Final[dict[str, _Rule]] = {
-    "id": _text,
-    "usage": _struct(_USAGE, optional=True),
-    "error": lambda value, _: value if isinstance(value, (str, dict)) else _ABSENT,
-}
 _CHOICE: Final[dict[str, _Rule]] = {
     "index": _index,
     "delta": _struct(_DELTA),
     "finish_reason": _text,
     "logprobs": _object,
-    "usage": _struct(_USAGE, optional=True),
 }
 _CHUNK: Final[dict[str, _Rule]] = {
     "id": _text,
@@ -260,5 +254,4 @@ _CHUNK: Final[dict[str, _Rule]] = {
     "usage": _struct(_USAGE, optional=True),
     "system_fingerprint": _text,
     "service_tier": _text,
-    "x_groq": _struct(_X_GROQ, optional=True),
 }

@@ -57,14 +57,6 @@ class ChoiceDelta(Struct, gc=False, omit_defaults=True):
     function_call: ChoiceDeltaToolCallFunction | None = None
 
 
-class XGroq(Struct, gc=False, omit_defaults=True):
-    """What Groq adds to a chunk: a copy of the usage at the end, and why it stopped early, if it did."""
-
-    id: str | None = None
-    usage: CompletionUsage | None = None
-    error: str | dict[str, Any] | None = None
-
-
 class ChunkChoice(Struct, gc=False, omit_defaults=True):
     """One choice's part of a chunk."""
 
@@ -72,8 +64,6 @@ class ChunkChoice(Struct, gc=False, omit_defaults=True):
     delta: ChoiceDelta = field(default_factory=ChoiceDelta)
     finish_reason: str | None = None
     logprobs: dict[str, Any] | None = None
-    usage: CompletionUsage | None = None
-    """Where Moonshot has it; `stream.usage` looks here too."""
 
 
 class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
@@ -87,7 +77,6 @@ class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
     usage: CompletionUsage | None = None
     system_fingerprint: str | None = None
     service_tier: str | None = None
-    x_groq: XGroq | None = None
 
     @property
     def text(self) -> str:

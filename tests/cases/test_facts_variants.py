@@ -65,20 +65,16 @@ USAGE: Final = {
     ),
     "with Groq's object alone": Variant(
         finish("stop") + sse({"choices": [], "x_groq": {"id": "r", "usage": COUNTS}}) + DONE,
-        Case([STOPPED, {"x_groq": {"id": "r", "usage": COUNTS}}], "done", {0: "stop"}, COUNTS),
+        Case([STOPPED, {}], "done", {0: "stop"}, COUNTS),
     ),
     "with the choice alone": Variant(
         finish("stop", usage=COUNTS) + DONE,
-        Case([{"choices": [{"delta": {}, "finish_reason": "stop", "usage": COUNTS}]}], "done", {0: "stop"}, COUNTS),
+        Case([STOPPED], "done", {0: "stop"}, COUNTS),
     ),
     "a copy never replaces it": Variant(
         usage(COUNTS) + finish("stop", usage=OTHERS) + sse({"choices": [], "x_groq": {"usage": OTHERS}}) + DONE,
         Case(
-            [
-                LAST,
-                {"choices": [{"delta": {}, "finish_reason": "stop", "usage": OTHERS}]},
-                {"x_groq": {"usage": OTHERS}},
-            ],
+            [LAST, STOPPED, {}],
             "done",
             {0: "stop"},
             COUNTS,
@@ -86,13 +82,11 @@ USAGE: Final = {
     ),
     "it replaces a copy": Variant(
         finish("stop", usage=OTHERS) + usage(COUNTS) + DONE,
-        Case(
-            [{"choices": [{"delta": {}, "finish_reason": "stop", "usage": OTHERS}]}, LAST], "done", {0: "stop"}, COUNTS
-        ),
+        Case([STOPPED, LAST], "done", {0: "stop"}, COUNTS),
     ),
     "the last copy": Variant(
         sse({"choices": [], "x_groq": {"usage": OTHERS}}) + sse({"choices": [], "x_groq": {"usage": COUNTS}}) + DONE,
-        Case([{"x_groq": {"usage": OTHERS}}, {"x_groq": {"usage": COUNTS}}], "done", usage=COUNTS),
+        Case([{}, {}], "done", usage=COUNTS),
     ),
 }
 

@@ -281,8 +281,9 @@ impl Chat {
     fn follow_undecoded(&mut self, py: Python<'_>, outside: &Outside<'_>) -> PyResult<()> {
         for payload in self.undecoded.take() {
             let Some(decode) = &self.decode else { break };
-            match decode.bind(py).call1((payload,)) {
-                Ok(chunk) => self.follow.chunk(&chunk, outside.told)?,
+            let payload = payload.bind(py);
+            match decode.bind(py).call1(PyTuple::new(py, [payload])?) {
+                Ok(chunk) => self.follow.chunk(payload, &chunk, outside.told)?,
                 Err(error) if error.is_instance_of::<PyException>(py) => {}
                 Err(error) => return Err(error),
             }
@@ -366,7 +367,7 @@ impl Chat {
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         count(&outside.told.chunks);
-        self.follow.chunk(&chunk, outside.told)?;
+        self.follow.chunk(&payload, &chunk, outside.told)?;
         Ok(match want {
             Want::Chunk => Some(chunk.unbind()),
             Want::Payload => Some(payload.into_any().unbind()),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::in_force::InForce;
@@ -155,13 +155,22 @@ impl Follow {
         self.has_usage = false;
     }
 
-    pub(crate) fn chunk(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
+    /// Look at a chunk, and at its payload where the chunk does not tell all.
+    pub(crate) fn chunk(
+        &mut self,
+        payload: &Bound<'_, PyBytes>,
+        chunk: &Bound<'_, PyAny>,
+        told: &Told,
+    ) -> PyResult<()> {
         let py = chunk.py();
         self.followed += 1;
         let number = self.followed;
         match self.facts {
             Facts::BuiltIn(members) => {
                 let usage = members.usage.get(chunk)?;
+                if !usage.is_none() && has_counts(&usage)? {
+                    self.usage(usage, told);
+                }
                 let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
                 // Copies of the usage stand at the end of an answer only.
                 let mut at_end = choices.is_empty();
@@ -171,10 +180,8 @@ impl Follow {
                     at_end |= !reason.is_none();
                     self.choice(&members.index.get(&choice)?, &reason, number, told)?;
                 }
-                if !usage.is_none() && has_counts(&usage)? {
-                    self.usage(usage, told);
-                } else if at_end && !self.has_usage {
-                    Self::copied_usage(chunk, &choices, told)?;
+                if at_end && !self.has_usage {
+                    Self::copied_usage(members, payload, told)?;
                 }
             }
             Facts::Function(Some(ref facts)) => {
@@ -201,17 +208,12 @@ impl Follow {
         told.set_usage(usage);
     }
 
-    /// The usage where no other was sent: Groq's own member, or inside a choice, as Moonshot has it.
-    fn copied_usage(chunk: &Bound<'_, PyAny>, choices: &Bound<'_, PyList>, told: &Told) -> PyResult<()> {
-        let name = intern!(chunk.py(), "usage");
-        let groq = chunk.getattr(intern!(chunk.py(), "x_groq"))?;
-        let holders = (!groq.is_none()).then_some(groq).into_iter().chain(choices.iter());
-        for holder in holders {
-            let usage = holder.getattr(name)?;
-            if !usage.is_none() && has_counts(&usage)? {
-                told.set_usage(usage);
-                break;
-            }
+    /// The usage that stands elsewhere in the payload.
+    #[inline(never)]
+    fn copied_usage(members: &Members, payload: &Bound<'_, PyBytes>, told: &Told) -> PyResult<()> {
+        let usage = members.copied_usage.bind(payload.py()).call1(PyTuple::new(payload.py(), [payload])?)?;
+        if !usage.is_none() && has_counts(&usage)? {
+            told.set_usage(usage);
         }
         Ok(())
     }

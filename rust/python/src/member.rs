@@ -51,6 +51,8 @@ pub(crate) struct Members {
     pub(crate) finish_reason: Member,
     pub(crate) delta: Member,
     pub(crate) content: Member,
+    /// Finds the usage of a payload that has it elsewhere than in the chunk.
+    pub(crate) copied_usage: Py<PyAny>,
 }
 
 impl Members {
@@ -68,6 +70,7 @@ impl Members {
                 finish_reason: Member::of(&choice, "finish_reason")?,
                 delta: Member::of(&choice, "delta")?,
                 content: Member::of(&models.getattr("ChoiceDelta")?, "content")?,
+                copied_usage: py.import("ssewire.copied_usage")?.getattr("copied_usage")?.unbind(),
             })
         })
     }
