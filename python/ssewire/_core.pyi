@@ -162,7 +162,7 @@ class ChunkDecoder(Generic[_ChunkT]):
         """Iterate over the payloads instead, not decoded."""
     def pairs(self) -> ChunkView[tuple[bytes, _ChunkT]]:
         """Iterate over pairs of payload and chunk instead."""
-    def texts(self) -> ChunkView[str]:
+    def texts(self) -> Iterator[str]:
         """Iterate over the text of each chunk that has some instead."""
     @property
     def over(self) -> bool:

@@ -31,6 +31,16 @@ class ChunkType(NamedTuple):
     facts: Callable[[Any], Facts] | None
     """None for the built-in type, which is read in Rust."""
     has_choices: bool
+    name: str
+
+    def need_choices(self, method: str) -> None:
+        """Refuse a way of reading that needs choices, at once.
+
+        Raises:
+            TypeError: Chunks of this type have none.
+        """
+        if not self.has_choices:
+            raise TypeError(f"{method} needs chunks with choices, and {self.name} has no member of that name")
 
 
 def chunk_type(type: Any) -> ChunkType:
@@ -49,11 +59,13 @@ def chunk_type(type: Any) -> ChunkType:
 def _known(type: Any) -> ChunkType:
     decode = msgspec.json.Decoder(type).decode
     if type is ChatCompletionChunk:
-        return ChunkType(decode, SecondReading(decode, chunk_of), None, has_choices=True)
+        return ChunkType(decode, SecondReading(decode, chunk_of), None, has_choices=True, name=type.__name__)
     # What a document says is checked to the letter, so nothing is read twice.
     strict = isinstance(type, builtin_type) and issubclass(type, DocumentedChunk)
     again = None if strict else lambda tree: msgspec.convert(tree, type, str_keys=True)
-    return ChunkType(decode, SecondReading(decode, again, own_type=True), _facts, _has_choices(inspect.type_info(type)))
+    reading = SecondReading(decode, again, own_type=True)
+    name = getattr(type, "__name__", str(type))
+    return ChunkType(decode, reading, _facts, _has_choices(inspect.type_info(type)), name)
 
 
 builtin_type: Final = type
@@ -66,17 +78,6 @@ def _has_choices(info: inspect.Type) -> bool:
     if isinstance(info, (inspect.StructType, inspect.DataclassType, inspect.TypedDictType, inspect.NamedTupleType)):
         return any(field.name == "choices" for field in info.fields)
     return isinstance(info, (inspect.DictType, inspect.AnyType, inspect.CustomType))
-
-
-def need_choices(type: Any, method: str) -> None:
-    """Refuse a way of reading that needs choices, at once.
-
-    Raises:
-        TypeError: Chunks of this type have none.
-    """
-    if not chunk_type(type).has_choices:
-        name = getattr(type, "__name__", str(type))
-        raise TypeError(f"{method} needs chunks with choices, and {name} has no member of that name")
 
 
 def _facts(chunk: Any) -> Facts:
@@ -107,7 +108,7 @@ def _reason(choice: Any) -> Any:
 def _choices(chunk: Any) -> list[Any]:
     """The choices of a chunk of any type; in a `dict` they may be anything."""
     choices = _member(chunk, "choices")
-    return choices if isinstance(choices, list) else []
+    return list(choices) if isinstance(choices, (list, tuple)) else []
 
 
 def _member(value: Any, name: str) -> Any:
@@ -118,7 +119,7 @@ def _member(value: Any, name: str) -> Any:
 
 def text_of(chunk: Any) -> str:
     """The text of a chunk of any type that has choices of the usual shape."""
-    if isinstance(text := getattr(chunk, "text", None), str):
-        return text
+    if isinstance(chunk, (ChatCompletionChunk, DocumentedChunk)):
+        return chunk.text
     contents = (_member(_member(choice, "delta"), "content") for choice in _choices(chunk))
     return "".join(content_text(content) for content in contents if isinstance(content, (str, list)))

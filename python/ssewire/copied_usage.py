@@ -6,31 +6,45 @@ instead, of chunks at the end of an answer, and only where no usage came in its 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from .lenient import tree_or_none, usage_of
 from .models import CompletionUsage
+
+# A payload that the quick look refuses is looked into with the slow decoder up to this size: many times that of a chunk
+# at the end of an answer, and small enough to be built as a tree of objects.
+_SMALL: Final = 65_536
 
 
 class _Holder(msgspec.Struct, gc=False):
-    usage: CompletionUsage | None = None
+    usage: Any = None
 
 
 class _Copies(msgspec.Struct, gc=False):
     x_groq: _Holder | None = None
-    choices: list[_Holder | None] | None = None
+    choices: list[_Holder | None] = []
 
 
 _decode: Final = msgspec.json.Decoder(_Copies).decode
 
 
 def copied_usage(payload: bytes) -> CompletionUsage | None:
-    """The usage that a payload has elsewhere, Groq's first; None where it has none."""
+    """The usage that a payload has elsewhere, Groq's first; None where it has none with counts."""
     try:
         copies = _decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # What the second decoder had to mend is looked at no further: such a stream and such a place were never met.
-        return None
-    holders = (copies.x_groq, *(copies.choices or ()))
-    return next((holder.usage for holder in holders if holder and holder.usage), None)
+        tree = tree_or_none(payload) if len(payload) <= _SMALL else None
+        copies = _Copies(*_holders(tree)) if isinstance(tree, dict) else _Copies()
+    usages = (usage_of(holder.usage) for holder in (copies.x_groq, *copies.choices) if holder)
+    return next(filter(None, usages), None)
+
+
+def _holders(tree: dict[str, Any]) -> tuple[_Holder | None, list[_Holder | None]]:
+    choices = choices if isinstance(choices := tree.get("choices"), list) else []
+    return _holder(tree.get("x_groq")), [_holder(choice) for choice in choices]
+
+
+def _holder(value: object) -> _Holder | None:
+    return _Holder(value.get("usage")) if isinstance(value, dict) else None

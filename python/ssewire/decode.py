@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal, TypeVar, overload
 
 from . import _core
 from ._core import IgnoredLine, ServerSentEvent
-from .chunk_types import ChunkType, chunk_type
+from .chunk_types import ChunkType, chunk_type, text_of
 from .follow import ChatFollower, OnDecodeError
 from .models import ChatCompletionChunk
 from .state import State
@@ -74,6 +74,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
     """
 
     _follower: ChatFollower
+    _known: ChunkType
 
     @overload
     def __new__(
@@ -105,12 +106,24 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
         self = super().__new__(cls, *arguments, facts=known.facts, max_event_size=max_event_size)
         self._follower = follower
+        self._known = known
         return self
 
     @property
     def state(self) -> State:
         """How the stream stands; see `ChatStream.state`."""
         return self._follower.state
+
+    def texts(self) -> Iterator[str]:
+        """Iterate over the text of each chunk that has some instead.
+
+        Raises:
+            TypeError: Chunks of this type have no choices.
+        """
+        if self._known.facts is None:
+            return super().texts()
+        self._known.need_choices("texts()")
+        return filter(None, map(text_of, self))
 
     @property
     def stats(self) -> StreamStats:

@@ -76,7 +76,9 @@ class APIError(_ResponseError):
         status: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        about = [f"{name} {value}" for name, value in (("status", status), ("type", type), ("code", code)) if value]
+        # That the stream began well says nothing about what became of it.
+        bad_status = status if status is not None and not 200 <= status < 300 else None
+        about = [f"{name} {value}" for name, value in (("status", bad_status), ("type", type), ("code", code)) if value]
         super().__init__(f"{message} ({', '.join(about)})" if about else message)
         self.message = message
         """The server's sentence."""
@@ -107,13 +109,18 @@ class DecodeError(SSEWireError):
 
 
 class IncompleteStreamError(SSEWireError):
-    """The body ended, but the answer did not: no sentinel came, and some choice has no finish reason."""
+    """The body ended, but the answer did not.
+
+    The sentinel is missing, and a choice has no finish reason, or none ever came, or the sentinel is required; or the
+    end of the body cut an event.
+    """
 
     def __init__(self, reason: str, *, tail: bytes = b"", completion: Any = None) -> None:
         super().__init__(f"{reason}; the last bytes are {_quote_end(tail)}" if tail else reason)
         self.reason = reason
         self.tail = tail
-        """The payload that the end of the body cut, where there is one."""
+        """The payload that the end of the body cut; or the lines behind the last event that are no field, such as what
+        a proxy appends; empty where there is neither."""
         self.completion = completion
         """What was merged so far, where the stream accumulates."""
 

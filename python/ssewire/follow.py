@@ -16,8 +16,9 @@ import msgspec
 from .errors import APIError, DecodeError, IncompleteStreamError
 from .lenient import tree_or_none
 from .not_a_stream import no_event
+from .parts import holds_events
 from .second_reading import Chunk, Done, Finding, SecondReading, ServerError, Undecodable
-from .server_error import api_error, glance
+from .server_error import api_error, error_in, glance
 from .state import State, StreamState
 from .unknown_lines import UnknownLines
 
@@ -33,7 +34,7 @@ Outcome: TypeAlias = tuple[Iterable[Item], bool] | None
 
 def check(on_decode_error: OnDecodeError) -> None:
     """Refuse what is no way to deal with an event that is no chunk."""
-    if iscoroutinefunction(on_decode_error):
+    if any(map(iscoroutinefunction, (on_decode_error, getattr(on_decode_error, "__call__", None)))):  # noqa: B004
         raise TypeError("on_decode_error is called from inside the decoder, so it cannot be a coroutine function")
     if not callable(on_decode_error) and on_decode_error not in ("raise", "skip"):
         raise ValueError(f'on_decode_error is "raise", "skip" or a function, not {on_decode_error!r}')
@@ -65,6 +66,8 @@ class ChatFollower(StreamState):
         self._knows_choices = knows_choices
         self._on_decode_error = on_decode_error
         self._lines = UnknownLines()
+        # The name under which chunks come, if they come under one.
+        self._chunk_name = ""
         self.skipped_events = 0
         self.repaired = 0
         self.decode_errors = 0
@@ -77,8 +80,8 @@ class ChatFollower(StreamState):
                 name, cut = detail
                 return self._named(data, name, Event(number, offset, cut))
             case "suspect":
-                return self._found(self._reading.with_error(data), Event(number, offset, detail))
-            case "lines":
+                return self._found(self._reading.suspect(data), Event(number, offset, detail))
+            case "parts":
                 return self._found(self._reading.several(data), Event(number, offset, detail))
             case "refused":
                 error, cut = detail
@@ -105,26 +108,21 @@ class ChatFollower(StreamState):
 
     def _named(self, payload: bytes, name: str, event: Event) -> Outcome:
         if name == "error":
-            return self._found(self._named_error(payload), event)
-        if seen := glance(payload):
-            if seen.is_error:
-                return self._found(self._reading.with_error(payload), event)
-            is_chunk = seen.choices is not msgspec.UNSET
-        else:
-            is_chunk = isinstance(tree := tree_or_none(payload), dict) and "choices" in tree
-        if is_chunk:
+            return self._found(self._reading.named_error(payload), event)
+        if self._is_chunk(payload) or (event.cut and name == self._chunk_name):
+            self._chunk_name = name
             return None
         self.skipped_events += 1
         return [], False
 
-    def _named_error(self, payload: bytes) -> Iterator[Finding]:
-        """An event named so is an error whatever it holds; a blank line forgotten before it may put chunks into it."""
+    def _is_chunk(self, payload: bytes) -> bool:
+        """Whether the payload of a named event is a chunk or an error, or several of them."""
+        if seen := glance(payload):
+            return seen.is_error or seen.choices is not msgspec.UNSET
         tree = tree_or_none(payload)
-        parts = [] if tree is not None else list(self._reading.several(payload) or ())
-        if any(isinstance(part, ServerError) for part in parts):
-            yield from parts
-        else:
-            yield ServerError(payload.decode("utf-8", "replace") if tree is None else tree)
+        if tree is None:
+            return holds_events(payload)
+        return error_in(tree) is not None or (isinstance(tree, dict) and "choices" in tree)
 
     def _found(self, findings: Iterable[Finding] | None, event: Event) -> Outcome:
         return None if findings is None else (self._items(findings, event), False)
@@ -139,8 +137,8 @@ class ChatFollower(StreamState):
                     yield self._api_error(said)
                 case Done():
                     yield None
-                case Undecodable(payload, reason, last):
-                    if last and event.cut:
+                case Undecodable(payload, reason, cut):
+                    if cut and event.cut:
                         self.end("incomplete")
                         yield IncompleteStreamError("the body ended inside an event", tail=payload.rstrip(b"\n"))
                     elif instead := self._undecodable(
@@ -156,7 +154,12 @@ class ChatFollower(StreamState):
         if callable(self._on_decode_error):
             try:
                 self._on_decode_error(error)
-            except BaseException as raised:  # to be raised in the place of the event, with the rest of it to come
+            except StopIteration as raised:
+                # Passed on as it is it would look like the end of the stream.
+                instead = RuntimeError("on_decode_error raised StopIteration")
+                instead.__cause__ = raised
+                return instead
+            except Exception as raised:  # to be raised in the place of the event, with the rest of it to come
                 return raised
         return None
 
@@ -212,4 +215,5 @@ class ChatFollower(StreamState):
         self.state = "open"
         self.over = False
         self._lines = UnknownLines()
+        self._chunk_name = ""
         self.skipped_events = self.repaired = self.decode_errors = 0

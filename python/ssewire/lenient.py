@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from .models import ChatCompletionChunk
+from .models import ChatCompletionChunk, CompletionUsage
 
 DONE: Final = b"[DONE]"
 """The sentinel."""
@@ -104,6 +104,15 @@ def chunk_of(tree: Any) -> ChatCompletionChunk:
     return msgspec.convert(_members(tree, _CHUNK, "$"), ChatCompletionChunk)
 
 
+def usage_of(value: object) -> CompletionUsage | None:
+    """The usage that a decoded member holds; None where it holds no count."""
+    if not isinstance(value, dict):
+        return None
+    usage = msgspec.convert(_members(value, _USAGE, "$"), CompletionUsage)
+    counts = (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens)
+    return None if all(count is None for count in counts) else usage
+
+
 _ABSENT: Final[Any] = object()
 
 _Rule: TypeAlias = Callable[[Any, str], Any]
@@ -134,12 +143,15 @@ def _text(value: Any, _path: str) -> Any:
 
 def _number(value: Any, _path: str) -> Any:
     if isinstance(value, str):
-        for kind in (int, float):
-            try:
-                return kind(value)
-            except ValueError:
-                continue
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return _ABSENT
     return value if _is_number(value) else _ABSENT
+
+
+def _reason(value: Any, path: str) -> Any:
+    return _text(value, path) if value else _ABSENT
 
 
 def _index(value: Any, path: str) -> int:
@@ -164,9 +176,13 @@ def _object(value: Any, _path: str) -> Any:
 
 def _written(value: Any, path: str) -> Any:
     """Text of the answer itself."""
-    if isinstance(value, (dict, list)):
+    if isinstance(value, str):
+        return value
+    if value is False:
+        return _ABSENT
+    if not _is_number(value):
         raise _refusal(value, "str", path)
-    return value if isinstance(value, str) else json.dumps(value)
+    return json.dumps(value)
 
 
 def _content(value: Any, path: str) -> Any:
@@ -199,14 +215,18 @@ def _struct(rules: dict[str, _Rule], *, optional: bool = False) -> _Rule:
     return rule
 
 
-def _list_of(item: _Rule) -> _Rule:
-    """A list; an object alone stands for a list of one, and null items for nothing."""
+def _list_of(rules: dict[str, _Rule]) -> _Rule:
+    """A list of objects. One alone stands for a list of one, numbered members for a list (so PHP writes some)."""
+    item = _struct(rules)
 
     def rule(value: Any, path: str) -> Any:
         if not value:
             return _ABSENT
         if isinstance(value, dict):
-            value = [value]
+            if all(key.isdecimal() for key in value):
+                value = list(value.values())
+            elif not rules.keys().isdisjoint(value):
+                value = [value]
         if not isinstance(value, list):
             raise _refusal(value, "array", path)
         fitted = (item(entry, f"{path}[{at}]") for at, entry in enumerate(value) if entry is not None)
@@ -227,7 +247,7 @@ _DELTA: Final[dict[str, _Rule]] = {
     "content": _content,
     "reasoning_content": _written,
     "reasoning": _written,
-    "tool_calls": _list_of(_struct(_TOOL_CALL)),
+    "tool_calls": _list_of(_TOOL_CALL),
     "refusal": _written,
     "reasoning_details": _parts,
     "function_call": _struct(_FUNCTION),
@@ -242,7 +262,7 @@ _USAGE: Final[dict[str, _Rule]] = {
 _CHOICE: Final[dict[str, _Rule]] = {
     "index": _index,
     "delta": _struct(_DELTA),
-    "finish_reason": _text,
+    "finish_reason": _reason,
     "logprobs": _object,
 }
 _CHUNK: Final[dict[str, _Rule]] = {
@@ -250,7 +270,7 @@ _CHUNK: Final[dict[str, _Rule]] = {
     "object": _text,
     "created": _number,
     "model": _text,
-    "choices": _list_of(_struct(_CHOICE)),
+    "choices": _list_of(_CHOICE),
     "usage": _struct(_USAGE, optional=True),
     "system_fingerprint": _text,
     "service_tier": _text,

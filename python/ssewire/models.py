@@ -122,8 +122,10 @@ def _reasoning(delta: ChoiceDelta) -> str:
 def _strings(parts: Iterable[object], types: set[str], *keys: str) -> Iterable[str]:
     """The texts under the first of `keys` in each part of one of the types; nested parts count one level deep."""
     for part in parts:
-        # Anything may stand there, also what has no hash.
-        if not isinstance(part, dict) or not isinstance(kind := part.get("type"), str) or kind not in types:
+        if isinstance(part, str) and "text" in types:
+            yield part
+        # Anything may stand there, also what has no hash. A part that does not say what it is holds text.
+        if not isinstance(part, dict) or not isinstance(kind := part.get("type") or "text", str) or kind not in types:
             continue
         value = next((part[key] for key in keys if part.get(key)), None)
         if isinstance(value, str):

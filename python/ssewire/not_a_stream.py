@@ -10,6 +10,7 @@ from . import _core
 from .errors import IncompleteStreamError, NotAStreamError, SSEWireError
 from .lenient import first_document, tree_or_none
 from .server_error import api_error, error_in
+from .unknown_lines import UnknownLines
 
 # The numbers with which compressed data begins (RFC 1952, 8878, 1950; of the others, their formats' descriptions). A
 # client that asked for compression in its own headers, and does not decompress, gets such a body.
@@ -31,26 +32,39 @@ _STREAM_LINE: Final = re.compile(rb"(?:data|event|id|retry)?:|(?:data|event|id|r
 
 _BOM: Final = b"\xef\xbb\xbf"
 
+# So many of the first bytes of a body go with the error.
+_FIRST: Final = 65_536
+
 
 def refused(body: bytes, status: int, headers: Mapping[str, str]) -> SSEWireError:
     """The error for a status that is no success; `body` is the start of what the server said with it."""
     tree = tree_or_none(body)
-    said = tree if isinstance(tree, dict) or error_in(tree) else _sent_as_event(body)
-    if said:
+    said = tree if isinstance(tree, dict) or error_in(tree) else _sent_as_stream(body)
+    if said is not None:
         return api_error(said, status=status, headers=headers)
     reason = "the server refused the request"
     if 300 <= status < 400:
         reason = f"the server sends on to {headers.get('location', 'another address')}: let the client follow redirects"
-    return NotAStreamError(reason, status=status, headers=headers, body=body)
+    elif compression := _compression(body):
+        reason += f", and says why in {compression} data: let the client decompress it"
+    return NotAStreamError(reason, status=status, headers=headers, body=body[:_FIRST])
 
 
-def _sent_as_event(body: bytes) -> Any:
-    """Some servers refuse in the form of a stream: what its error says."""
-    decoder: _core.SSEDecoder[_core.ServerSentEvent] = _core.SSEDecoder(max_event_size=len(body) + 1)
-    for event in (*decoder.feed(body), *decoder.finish(deliver=True)):
-        tree = tree_or_none(event.payload)
-        if event.event == "error" or error_in(tree):
-            return tree or event.data
+def _sent_as_stream(body: bytes) -> Any:
+    """Some servers refuse in the form of a stream: what its error says. Here any object that is no chunk is one."""
+    decoder: _core.SSEDecoder[_core.ServerSentEvent | _core.IgnoredLine]
+    decoder = _core.SSEDecoder(max_event_size=len(body) + 1, ignored_lines=True)
+    lines = UnknownLines()
+    for item in (*decoder.feed(body), *decoder.finish(deliver=True)):
+        if isinstance(item, _core.IgnoredLine):
+            said = None if item.comment else lines.error(item.payload, 0)
+        else:
+            tree = tree_or_none(item.payload)
+            is_object = isinstance(tree, dict) and "choices" not in tree
+            is_error = item.event == "error" or is_object or error_in(tree)
+            said = (item.data if tree is None else tree) if is_error else None
+        if said is not None:
+            return said
     return None
 
 
@@ -63,15 +77,15 @@ def no_event(
     tree = tree_or_none(body)
     if (isinstance(tree, dict) and tree.get("detail")) or error_in(tree):
         return api_error(tree, status=status, headers=headers)
-    return NotAStreamError(_reason(body, tree), status=status, headers=headers, body=body)
+    return NotAStreamError(_reason(body, tree), status=status, headers=headers, body=body[:_FIRST])
 
 
 def _reason(body: bytes, tree: Any) -> str:
-    for magic, name in _MAGIC:
-        if body.startswith(magic):
-            return (
-                f"the body is {name} data, not an event stream: let the client decompress it, or ask for no compression"
-            )
+    if compression := _compression(body):
+        return (
+            f"the body is {compression} data, not an event stream: "
+            "let the client decompress it, or ask for no compression"
+        )
     text = body.removeprefix(_BOM).strip()
     if not text:
         return "the body is empty"
@@ -80,6 +94,10 @@ def _reason(body: bytes, tree: Any) -> str:
     if text.startswith(b"<?xml"):
         return "the body is XML, not an event stream"
     return _json_reason(text, tree) or "the body holds no event"
+
+
+def _compression(body: bytes) -> str | None:
+    return next((name for magic, name in _MAGIC if body.startswith(magic)), None)
 
 
 def _json_reason(text: bytes, tree: Any) -> str | None:

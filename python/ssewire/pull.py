@@ -12,8 +12,9 @@ from .state import StreamState
 
 T = TypeVar("T")
 
-# So much of the body of a refused request is read, to say in the error what the server said.
-_REFUSAL_SIZE: Final = 65_536
+# So much of the body of a refused request is read, to say in the error what the server said. Servers that validate
+# requests send back what was wrong in them, so a long prompt may be part of it.
+_REFUSAL_SIZE: Final = 1024 * 1024
 
 _NOTHING: Final[Any] = object()
 

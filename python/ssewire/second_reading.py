@@ -1,22 +1,19 @@
 """Reads the data of an event once more that the first decoder refused: what is in it, in the order in which it stands.
 
-JSON with faults goes through the second decoder (`lenient.py`). Data that is no JSON as a whole may be several lines
-(some servers forget the blank line between two events) or several documents on one line. Findings are given one by one:
-an event of some megabytes may hold millions of them.
+JSON with faults goes through the second decoder (`lenient.py`). Data that is no JSON as a whole may be several parts
+(`parts.py`). Findings are given one by one, each when it is asked for.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from .lenient import DONE, documents, tree_of, tree_or_none
+from .lenient import DONE, tree_or_none
+from .parts import Part, lines_of, parts_of
 from .server_error import error_in, glance
-
-_LINE: Final = re.compile(rb"[^\n]+")
 
 
 class Chunk(NamedTuple):
@@ -34,11 +31,11 @@ class ServerError(NamedTuple):
 
 
 class Undecodable(NamedTuple):
-    """Data that is none of these, and why; `last` where it reaches to the end of the event's data."""
+    """Data that is none of these, and why; `cut` where the end of the event's data may have cut it."""
 
     payload: bytes
     reason: str
-    last: bool
+    cut: bool
 
 
 class Done(NamedTuple):
@@ -63,95 +60,90 @@ class SecondReading:
         self._own_type = own_type
 
     def refused(self, payload: bytes, refusal: Exception) -> Iterator[Finding]:
-        """What is in the data of an event that was refused."""
-        if payload.strip() == b"null":
-            return iter(())
-        if self._chunk_of is None:
-            return iter((Undecodable(payload, _reason(refusal), last=True),))
-        return _until_done(self._again(payload, refusal, last=True, lines=True))
+        """What is in the data of an event that the first decoder refused."""
+        if (parts := self.several(payload)) is not None:
+            return parts
+        return self._mended(payload, refusal, last=True)
 
     def several(self, payload: bytes) -> Iterator[Finding] | None:
-        """What is in the lines of an event's data; None where they belong together."""
-        if self._chunk_of is None or tree_or_none(payload) is not None or not _are_events(payload):
+        """What is in the parts of an event's data; None where it is one thing."""
+        if self._chunk_of is None or tree_or_none(payload) is not None or not (parts := parts_of(payload)):
             return None
-        return _until_done(self._lines(payload))
+        return self._parts(parts)
 
-    def with_error(self, payload: bytes) -> list[Finding] | None:
-        """A payload that is an error, or a chunk that has one beside its choices; None where it has none."""
-        if (seen := glance(payload)) and not seen.is_error:
-            return None
-        if not error_in(tree := tree_or_none(payload)):
-            return None
-        return [*self._chunk_beside(payload, tree), ServerError(tree)]
+    def suspect(self, payload: bytes) -> Iterable[Finding] | None:
+        """A payload that may be an error, or a chunk with one beside its choices; None where it has none."""
+        if seen := glance(payload):
+            return self._with_error(payload, tree_or_none(payload)) if seen.is_error else None
+        tree = tree_or_none(payload)
+        if tree is None:
+            return self.several(payload)
+        return self._with_error(payload, tree) if error_in(tree) else None
 
-    def _chunk_beside(self, payload: bytes, tree: Any) -> Iterator[Chunk]:
-        """The chunk beside an error. An error need not be a chunk, so that none is no fault."""
-        if not isinstance(tree, dict) or not isinstance(tree.get("choices"), list):
+    def named_error(self, payload: bytes) -> Iterator[Finding]:
+        """An event named `error` is one whatever it holds. A blank line forgotten before it may put chunks into it."""
+        tree = tree_or_none(payload)
+        if tree is not None:
+            yield from self._with_error(payload, tree) if error_in(tree) else (ServerError(tree),)
             return
-        try:
-            yield Chunk(payload, self._decode(payload), repaired=False)
-        except Exception:
-            if self._chunk_of is not None and not self._own_type:
-                found = next(self._of_tree(payload, tree, ValueError(), last=True))
-                if isinstance(found, Chunk):
-                    yield found
-
-    def _again(self, payload: bytes, refusal: Exception, *, last: bool, lines: bool) -> Iterator[Finding]:
-        try:
-            tree = tree_of(payload)
-        except (ValueError, RecursionError):
-            if lines and _are_events(payload):
-                yield from self._lines(payload)
-            elif _are_documents(payload):
-                yield from self._documents(payload)
+        rest = bytearray()
+        for line in lines_of(payload):
+            if (seen := glance(line)) and not seen.is_error and seen.choices is not msgspec.UNSET:
+                yield from self._part(Part(line, last=False))
             else:
-                yield Undecodable(payload, _reason(refusal), last)
-            return
-        if error_in(tree):
-            yield from self._chunk_beside(payload, tree)
-            yield ServerError(tree)
-        elif tree is not None:
-            yield from self._of_tree(payload, tree, refusal, last=last)
+                rest += b"\n" + line
+        tree = tree_or_none(bytes(rest))
+        yield ServerError(rest.decode("utf-8", "replace").strip() if tree is None else tree)
 
-    def _of_tree(self, payload: bytes, tree: Any, refusal: Exception, *, last: bool) -> Iterator[Finding]:
-        if self._chunk_of is None or (self._own_type and _is_of_another_type(refusal)):
-            yield Undecodable(payload, _reason(refusal), last)
-            return
-        try:
-            yield Chunk(payload, self._chunk_of(tree), repaired=True)
-        except Exception as error:  # a type of the user's own may raise anything
-            yield Undecodable(payload, _reason(error), last)
-
-    def _lines(self, payload: bytes) -> Iterator[Finding]:
-        for match in _LINE.finditer(payload):
-            if (line := match[0]).strip() == DONE:
+    def _parts(self, parts: Iterator[Part]) -> Iterator[Finding]:
+        for part in parts:
+            if part.payload.strip() == DONE:
                 yield Done()
-            elif line.strip():
-                yield from self._one(line, last=not payload[match.end() :].strip())
+                return
+            yield from self._part(part)
 
-    def _documents(self, payload: bytes) -> Iterator[Finding]:
-        for document in documents(payload):
-            if document == DONE:
-                yield Done()
-            else:
-                yield from self._one(document, last=False)
-
-    def _one(self, payload: bytes, *, last: bool) -> Iterator[Finding]:
+    def _part(self, part: Part) -> Iterator[Finding]:
         """Read a part of an event's data as if it were an event of its own."""
-        if found := self.with_error(payload):
-            yield from found
+        payload, last = part
+        if (not (seen := glance(payload)) or seen.is_error) and error_in(tree := tree_or_none(payload)):
+            yield from self._with_error(payload, tree, shared=True)
             return
         try:
             yield Chunk(payload, self._decode(payload), repaired=True)
+        except Exception as error:  # a type of the user's own may raise anything
+            yield from self._mended(payload, error, last=last)
+
+    def _mended(self, payload: bytes, refusal: Exception, *, last: bool) -> Iterator[Finding]:
+        """Read what was refused with the second decoder. What is JSON in spite of all was not cut."""
+        tree = tree_or_none(payload)
+        if tree is None:
+            if payload.strip() != b"null":
+                yield Undecodable(payload, _reason(refusal), cut=last)
+        elif error_in(tree):
+            yield from self._with_error(payload, tree, shared=True)
+        else:
+            # A number may go on; any other document shows its end.
+            may_be_cut = last and isinstance(tree, (int, float))
+            yield self._of_tree(payload, tree, refusal, cut=may_be_cut)
+
+    def _with_error(self, payload: bytes, tree: Any, *, shared: bool = False) -> Iterator[Finding]:
+        """An error, behind the chunk that it stands beside. It need not be a chunk, so that none is no fault."""
+        if isinstance(tree, dict) and isinstance(tree.get("choices"), list):
+            try:
+                yield Chunk(payload, self._decode(payload), repaired=shared)
+            except Exception as error:  # see above
+                found = self._of_tree(payload, tree, error)
+                if isinstance(found, Chunk):
+                    yield found
+        yield ServerError(tree)
+
+    def _of_tree(self, payload: bytes, tree: Any, refusal: Exception, *, cut: bool = False) -> Chunk | Undecodable:
+        if self._chunk_of is None or (self._own_type and _is_of_another_type(refusal)):
+            return Undecodable(payload, _reason(refusal), cut)
+        try:
+            return Chunk(payload, self._chunk_of(tree), repaired=True)
         except Exception as error:  # see above
-            yield from self._again(payload, error, last=last, lines=False)
-
-
-def _until_done(findings: Iterator[Finding]) -> Iterator[Finding]:
-    for found in findings:
-        yield found
-        if isinstance(found, Done):
-            return
+            return Undecodable(payload, _reason(error), cut)
 
 
 def _reason(refusal: Exception) -> str:
@@ -163,31 +155,3 @@ def _reason(refusal: Exception) -> str:
 def _is_of_another_type(refusal: Exception) -> bool:
     # A number that msgspec cannot hold is told of in the same way, but it is no fault of the type.
     return isinstance(refusal, msgspec.ValidationError) and "out of range" not in str(refusal)
-
-
-def _are_events(payload: bytes) -> bool:
-    """Whether lines count as events: one is an event in itself, or all begin as one. Those of one object do not."""
-    if b"\n" not in payload:
-        return False
-    return any(map(_is_event, _lines(payload))) or all(line.startswith(b"{") for line in _lines(payload))
-
-
-def _lines(payload: bytes) -> Iterator[bytes]:
-    return filter(None, (match[0].strip() for match in _LINE.finditer(payload)))
-
-
-def _is_event(line: bytes) -> bool:
-    if line == DONE:
-        return True
-    if not line.startswith((b"{", b"[")):
-        return False
-    tree = tree_or_none(line)
-    return error_in(tree) is not None or (isinstance(tree, dict) and "choices" in tree)
-
-
-def _are_documents(payload: bytes) -> bool:
-    """Whether the data is some JSON documents and nothing else. With a broken one among them, none can be trusted."""
-    try:
-        return sum(1 for _ in documents(payload)) > 0
-    except (ValueError, RecursionError):
-        return False

@@ -8,12 +8,14 @@ refused request. Every member that has no place in `APIError` is in its `body`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from .errors import APIError
+
+T = TypeVar("T")
 
 # An error without a sentence of its own is told by so many of its first bytes; `body` has all of it.
 _QUOTED: Final = 500
@@ -105,7 +107,7 @@ def _message(levels: list[dict[str, Any]], said: Any) -> str:
     )
 
 
-def _first(levels: list[dict[str, Any]], keys: Iterable[str], read: Any) -> Any:
+def _first(levels: list[dict[str, Any]], keys: Iterable[str], read: Callable[[object], T]) -> T | None:
     """The first member that says something: of the error object, else of what it stands in."""
     for level in levels:
         for key in keys:
@@ -126,7 +128,7 @@ def _sentence(value: object, depth: int = 0) -> str:
         return ""
     said = (_sentence(value.get(key), depth + 1) for key in (*_SENTENCES, "detail"))
     if (text := next(filter(None, said), "")) and isinstance(path := value.get("loc"), list):
-        return f"{'.'.join(map(str, path))}: {text}"
+        return f"{'.'.join(str(key) for key in path if isinstance(key, (str, int)))}: {text}"
     return text or _quote(value)
 
 

@@ -13,7 +13,8 @@ from .source import Source
 State: TypeAlias = Literal["open", "done", "finished", "incomplete", "error", "closed"]
 """`open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than one
 chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed); `error`
-(the server sent an error, or something that is no stream); `closed` (by the reader, or by a cancelled read)."""
+(the server sent an error, or something that is no stream, or an event beyond the limit); `closed` (by the reader, or by
+a cancelled read)."""
 
 
 class StreamState:

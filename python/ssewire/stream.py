@@ -7,11 +7,11 @@ feeds it to the same decoder.
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Generic, TypeVar, overload
 
 from . import _core
-from .chunk_types import chunk_type, need_choices, text_of
+from .chunk_types import chunk_type, text_of
 from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, stats_of
 from .follow import OnDecodeError
@@ -29,9 +29,7 @@ class _Chat(Generic[T]):
 
     # What is wrong with the arguments is found before the source is touched.
     def __init__(self, type: Any, *, require_done: bool, on_decode_error: OnDecodeError, max_event_size: int) -> None:
-        self._type = type
-        known = chunk_type(type)
-        self._built_in = known.facts is None
+        self._known = known = chunk_type(type)
         self._follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
         self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(
             *arguments, facts=known.facts, max_event_size=max_event_size
@@ -43,7 +41,8 @@ class _Chat(Generic[T]):
 
         `open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than
         one chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed);
-        `error` (the server sent an error, or something that is no stream); `closed` (by the reader).
+        `error` (the server sent an error, or something that is no stream, or an event beyond the limit); `closed` (by
+        the reader).
         """
         return self._follower.state
 
@@ -61,6 +60,11 @@ class _Chat(Generic[T]):
     def last_event_id(self) -> str:
         """The last event id that the stream has sent; "" when it has sent none."""
         return self._decoder.last_event_id
+
+    @property
+    def response_headers(self) -> Mapping[str, str]:
+        """The headers of the response, names in lower case; empty where the source has none."""
+        return self._follower.headers
 
     @property
     def stats(self) -> StreamStats:
@@ -86,8 +90,8 @@ class ChatStream(_Chat[T], Closing):
     `type` is what a chunk is decoded to: a Struct, a dataclass, a TypedDict or `dict`, for example
     `type=NSCALE.chunk_type`, the strict type of that provider's document. With `require_done` a missing sentinel is an
     IncompleteStreamError although every choice has finished. With `on_decode_error="skip"` events that are no chunk are
-    left out, as they are when it is a function, which is called with each DecodeError; what it raises is raised.
-    `stats` counts them either way.
+    left out, as they are when it is a function, which is called with each DecodeError, between the chunk before it and
+    the one behind; what it raises is raised. `stats` counts them either way.
 
     A stream belongs to one thread at a time; `close` alone may be called from any. `break` leaves the stream open, and
     another loop goes on where the last one stopped.
@@ -137,9 +141,9 @@ class ChatStream(_Chat[T], Closing):
 
     def iter_text(self) -> Iterator[str]:
         """Give the text of each chunk that has some."""
-        if self._built_in:
+        if self._known.facts is None:
             return self._decoder.texts()
-        need_choices(self._type, "iter_text()")
+        self._known.need_choices("iter_text()")
         # No generator: that would be over after the first error.
         return filter(None, map(text_of, self._decoder))
 
@@ -216,9 +220,9 @@ class AsyncChatStream(_Chat[T], AsyncClosing):
 
     def iter_text(self) -> AsyncIterator[str]:
         """Give the text of each chunk that has some."""
-        if self._built_in:
+        if self._known.facts is None:
             return self._pull.over(self._decoder.texts())
-        need_choices(self._type, "iter_text()")
+        self._known.need_choices("iter_text()")
         return self._pull.over(filter(None, map(text_of, self._decoder)))
 
     def iter_payloads(self) -> AsyncIterator[bytes]:

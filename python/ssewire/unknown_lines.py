@@ -14,6 +14,9 @@ from .server_error import error_in, glance
 # So many bytes of lines in a row are kept; a longer document is no error message.
 _KEPT: Final = 65_536
 
+# Each shape of a bare error has this somewhere, as a key or as a value.
+_WORD: Final = b'"error"'
+
 # So often a document is tried that may end on this line, but does not: lines without indentation close inner brackets.
 _TRIES: Final = 16
 
@@ -67,7 +70,8 @@ class UnknownLines:
 
     def _ended(self) -> Any:
         """Whether the document ends here, and is an error."""
-        tree = tree_or_none(bytes(self._document or b""))
+        document = bytes(self._document or b"")
+        tree = tree_or_none(document) if _WORD in document else None
         self._tries += 1
         if tree is not None or self._tries == _TRIES:
             self._document = None
@@ -76,6 +80,8 @@ class UnknownLines:
 
 def _error_on(line: bytes) -> Any:
     """The error on a line; something else may have got stuck to it, since gateways write theirs without a line end."""
+    if _WORD not in line:
+        return None
     if (seen := glance(line)) and not seen.is_error:
         return None
     tree = tree_or_none(line if seen else first_document(line[:_KEPT]) or b"")

@@ -253,11 +253,19 @@ def test_a_bad_status_is_an_error_whatever_the_body(body: bytes) -> None:
 
 
 def test_of_a_refusal_only_the_start_is_read() -> None:
-    response = Response(*[b"x" * 1000] * 1000, status=500)
+    response = Response(*[b"x" * 1000] * 5000, status=500)
     with pytest.raises(NotAStreamError) as caught:
         next(ChatStream(response))
     assert len(caught.value.body) == 65_536
-    assert response.reads.asked < 70
+    assert response.reads.asked == 1 + 1024 * 1024 // 1000
+
+
+def test_a_refusal_with_a_long_prompt_in_it_is_read_whole() -> None:
+    """Servers that validate requests send back what was wrong in them."""
+    detail = [{"msg": "too long", "loc": ["body", "messages"], "input": "x" * 500_000}]
+    with pytest.raises(APIError) as caught:
+        next(ChatStream(Response(*pieces(msgspec.json.encode({"detail": detail}), 4096), status=422)))
+    assert (caught.value.message, caught.value.body) == ("body.messages: too long", {"detail": detail})
 
 
 # What the source raises

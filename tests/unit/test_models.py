@@ -48,8 +48,9 @@ def of_delta(delta: object) -> ChatCompletionChunk:
         ({"content": []}, ""),
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "ab"),
         ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "no"}]}]}, ""),
-        ({"content": [{"type": "text"}, {"type": "text", "text": None}, {"type": "image"}, {"text": "x"}]}, ""),
-        ({"content": ["a", 1, None, ["b"]]}, ""),
+        ({"content": [{"type": "text"}, {"type": "text", "text": None}, {"type": "image"}, {"text": "x"}]}, "x"),
+        ({"content": [{"type": None, "text": "a"}, {"type": "image", "text": "no"}, {"type": 5, "text": "no"}]}, "a"),
+        ({"content": ["a", 1, None, ["no"], "b"]}, "ab"),
         ({"reasoning_content": "no", "reasoning": "no", "refusal": "no"}, ""),
     ],
 )

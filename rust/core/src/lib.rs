@@ -31,4 +31,4 @@ mod framer;
 mod step;
 
 pub use framer::{DEFAULT_MAX_EVENT_SIZE, END_OF_INPUT, Framer};
-pub use step::{Event, Ignored, Step, TooLarge, is_done};
+pub use step::{DONE, Event, Ignored, Step, TooLarge, is_done};

@@ -38,11 +38,14 @@ impl Event<'_> {
     }
 }
 
-/// Whether an event's whole data, ASCII white space around it aside, is `[DONE]`.
+/// The sentinel that ends an OpenAI-compatible stream.
+pub const DONE: &[u8] = b"[DONE]";
+
+/// Whether an event's whole data, ASCII white space around it aside, is [`DONE`].
 #[must_use]
 #[inline]
 pub fn is_done(data: &[u8]) -> bool {
-    data.trim_ascii() == b"[DONE]"
+    data.trim_ascii() == DONE
 }
 
 /// A line that the standard ignores: a comment, or one whose field name is none of the four.

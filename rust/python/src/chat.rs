@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `"named"` | the data of an event with a name | the name, and whether the end of the body cut it |
 //! | `"suspect"` | data in which `"error"` occurs, as a key or a value | whether the end of the body cut it |
-//! | `"lines"` | data of several lines, to be handed out undecoded | whether the end of the body cut it |
+//! | `"parts"` | data to be handed out undecoded that is no object on a line alone | whether the end of the body cut it |
 //! | `"refused"` | data that the decoder refused | the exception, and whether the end of the body cut it |
 //! | `"line"` | a line that is no field | whether it stands inside an event |
 //! | `"done"` | None | whether no chunk came before it |
@@ -23,17 +23,17 @@
 //! the stream. Without an answer the data is taken as that of a common event.
 
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use memchr::memmem::Finder;
 use pyo3::exceptions::{PyBaseException, PyException};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit};
-use ssewire_core::is_done;
+use ssewire_core::{DONE, is_done};
 
 use crate::errors::event_too_large;
-use crate::follow::{Facts, Follow, Told, count};
+use crate::follow::{Facts, Follow, Outside, count};
 use crate::found::Found;
 use crate::in_force::InForce;
 use crate::reads::Reads;
@@ -42,6 +42,9 @@ use crate::waiting::Waiting;
 
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
 static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"error\""));
+
+/// So many errors on lines inside one event are told of: a server says once why it fails.
+const MOST_HELD: usize = 16;
 
 /// What an iteration gives for each chunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,19 +68,14 @@ pub(crate) struct Chat {
     in_force: InForce,
 }
 
-/// What an error says of an event: its number, where it stands, and whether the end of the body cut it.
+/// What is known of an event: its number, where it stands, and whether the end of the body cut it.
 #[derive(Clone, Copy)]
 struct Event {
     number: u64,
     offset: u64,
     cut: bool,
-}
-
-/// What the state shows outside, without being entered.
-pub(crate) struct Outside<'a> {
-    pub(crate) told: &'a Told,
-    pub(crate) closed: &'a AtomicBool,
-    pub(crate) done: &'a AtomicBool,
+    /// Its data is several lines.
+    lines: bool,
 }
 
 impl Chat {
@@ -100,7 +98,7 @@ impl Chat {
         self.follow.reset();
         self.waiting.clear();
         self.held.clear();
-        self.undecoded.clear();
+        self.undecoded.forget();
         self.over = false;
         self.in_force = InForce::default();
     }
@@ -117,13 +115,21 @@ impl Chat {
 
     #[inline]
     pub(crate) fn next(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.step(py, want, outside).map_err(|error| {
+            // A signal interrupted what was done about an event, so that the event is lost.
+            if error.is_instance_of::<PyException>(py) { error } else { self.failed(py, error, outside) }
+        })
+    }
+
+    #[inline]
+    fn step(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
             let given = if !self.waiting.is_empty() {
                 self.hand_out(py, want, outside)?
             } else if let Some((data, offset)) = self.reads.find_plain(py) {
                 let payload = PyBytes::new(py, data);
                 let number = count(&outside.told.events);
-                self.take_payload(payload, want, Event { number, offset, cut: false }, outside)?
+                self.take_payload(payload, want, Event { number, offset, cut: false, lines: false }, outside)?
             } else if self.over {
                 return Ok(None);
             } else {
@@ -156,13 +162,11 @@ impl Chat {
         let named = !name.is_empty() && name != b"message" && (name == b"error" || !is_done(payload.as_bytes()));
         let name = named.then(|| PyString::new(py, &String::from_utf8_lossy(name)));
         self.reads.release();
-        let event = Event { number, offset, cut: self.reads.is_cut(py) };
-        let judged = if let Some(name) = name {
-            self.unusual(py, "named", Some(&payload), (name, event.cut), number, offset)?
-        } else if want == Want::Payload && memchr::memchr(b'\n', payload.as_bytes()).is_some() {
-            self.unusual(py, "lines", Some(&payload), event.cut, number, offset)?
-        } else {
-            false
+        let lines = want == Want::Payload && memchr::memchr(b'\n', payload.as_bytes()).is_some();
+        let event = Event { number, offset, cut: self.reads.is_cut(py), lines };
+        let judged = match name {
+            Some(name) => self.unusual(py, "named", Some(&payload), (name, event.cut), number, offset)?,
+            None => false,
         };
         let given = if judged { None } else { self.take_payload(payload, want, event, outside)? };
         if !self.held.is_empty() {
@@ -182,7 +186,7 @@ impl Chat {
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         let data = payload.as_bytes();
-        if data.first() != Some(&b'{') && (is_done(data) || data.trim_ascii().is_empty()) {
+        if data.first() != Some(&b'{') && matches!(data.trim_ascii(), b"" | b"null" | DONE) {
             return self.take_no_chunk(&payload, event, outside);
         }
         if ERROR.find(data).is_some()
@@ -191,6 +195,11 @@ impl Chat {
             return Ok(None);
         }
         if want == Want::Payload && !event.cut {
+            if (event.lines || data.last() != Some(&b'}'))
+                && self.unusual(py, "parts", Some(&payload), event.cut, event.number, event.offset)?
+            {
+                return Ok(None);
+            }
             count(&outside.told.chunks);
             self.undecoded.push(&payload);
             return Ok(Some(payload.into_any().unbind()));
@@ -198,29 +207,23 @@ impl Chat {
         let Some(decode) = &self.decode else { return Ok(None) };
         match decode.bind(py).call1((&payload,)) {
             Ok(chunk) => self.give(payload, chunk, want, outside),
-            Err(error) => self.refuse(&payload, error, event, outside),
+            Err(error) => self.refuse(&payload, error, event),
         }
     }
 
-    /// The decoder refused the data; or a signal interrupted it, so that the event is lost.
+    /// The decoder refused the data; or a signal interrupted it.
     #[inline(never)]
-    fn refuse(
-        &mut self,
-        payload: &Bound<'_, PyBytes>,
-        error: PyErr,
-        event: Event,
-        outside: &Outside<'_>,
-    ) -> PyResult<Option<Py<PyAny>>> {
+    fn refuse(&mut self, payload: &Bound<'_, PyBytes>, error: PyErr, event: Event) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         if !error.is_instance_of::<PyException>(py) {
-            return Err(self.failed(py, error, outside));
+            return Err(error);
         }
         let detail = (error.into_value(py), event.cut);
         self.unusual(py, "refused", Some(payload), detail, event.number, event.offset)?;
         Ok(None)
     }
 
-    /// The sentinel, or nothing but white space.
+    /// The sentinel, or what says nothing.
     #[inline(never)]
     fn take_no_chunk(
         &mut self,
@@ -250,8 +253,10 @@ impl Chat {
         match found {
             Found::Ignored { line, comment: false, in_event, offset } => {
                 let line = PyBytes::new(py, self.reads.bytes(py, line, self.reads.framer().line()));
-                self.unusual(py, "line", Some(&line), in_event, events, offset)?;
-                if in_event {
+                if !in_event {
+                    self.unusual(py, "line", Some(&line), in_event, events, offset)?;
+                } else if self.held.len() < MOST_HELD {
+                    self.unusual(py, "line", Some(&line), in_event, events, offset)?;
                     self.held.append(&mut self.waiting);
                 }
             }
@@ -266,27 +271,14 @@ impl Chat {
             Found::End => {
                 let head = (events == 0).then(|| PyBytes::new(py, self.reads.head()));
                 let offset = self.reads.framer().offset();
-                self.follow_undecoded(py, outside)?;
+                if let Some(decode) = &self.decode {
+                    self.follow.undecoded(self.undecoded.take(), decode.bind(py), outside.told)?;
+                }
                 let finished = self.follow.finished(py, outside.told)?;
                 self.stop();
                 self.unusual(py, "end", head.as_ref(), finished, events, offset)?;
             }
             Found::Event { .. } | Found::NeedMore => {}
-        }
-        Ok(())
-    }
-
-    /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was
-    /// handed out as it is, and says nothing.
-    fn follow_undecoded(&mut self, py: Python<'_>, outside: &Outside<'_>) -> PyResult<()> {
-        for payload in self.undecoded.take() {
-            let Some(decode) = &self.decode else { break };
-            let payload = payload.bind(py);
-            match decode.bind(py).call1(PyTuple::new(py, [payload])?) {
-                Ok(chunk) => self.follow.chunk(payload, &chunk, outside.told)?,
-                Err(error) if error.is_instance_of::<PyException>(py) => {}
-                Err(error) => return Err(error),
-            }
         }
         Ok(())
     }
@@ -306,7 +298,7 @@ impl Chat {
         match self.unusual(py, "failed", None, error.value(py), events, offset) {
             Err(other) => other,
             Ok(_) => match self.waiting.pop(py) {
-                Some(item) if item.is_instance_of::<PyBaseException>() => PyErr::from_value(item),
+                Ok(Some(item)) if item.is_instance_of::<PyBaseException>() => PyErr::from_value(item),
                 _ => error,
             },
         }
@@ -340,7 +332,7 @@ impl Chat {
     /// Hand out an item that `unusual` gave.
     #[inline(never)]
     fn hand_out(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let Some(item) = self.waiting.pop(py) else { return Ok(None) };
+        let Some(item) = self.waiting.pop(py)? else { return Ok(None) };
         if item.is_none() {
             let number = outside.told.events.load(Ordering::Relaxed);
             self.take_done(py, number, self.reads.framer().offset(), outside)?;
@@ -367,6 +359,7 @@ impl Chat {
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         count(&outside.told.chunks);
+        self.undecoded.forget();
         self.follow.chunk(&payload, &chunk, outside.told)?;
         Ok(match want {
             Want::Chunk => Some(chunk.unbind()),
@@ -388,7 +381,7 @@ impl Chat {
     pub(crate) fn clear(&mut self) {
         self.stop();
         self.follow.clear();
-        self.undecoded.clear();
+        self.undecoded.forget();
         self.decode = None;
         self.unusual = None;
         self.waiting.clear();

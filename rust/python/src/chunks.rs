@@ -9,9 +9,9 @@ use ssewire_core::Framer;
 use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
-use crate::chat::{Chat, Outside, Want};
+use crate::chat::{Chat, Want};
 use crate::errors::{enter, finished, guarded};
-use crate::follow::{Facts, Told};
+use crate::follow::{Facts, Outside, Told};
 use crate::member::Members;
 use crate::reads::{DETACH_MIN, Reads};
 

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -83,6 +84,13 @@ impl Told {
         }
         Ok(())
     }
+}
+
+/// What the state shows outside, without being entered.
+pub(crate) struct Outside<'a> {
+    pub(crate) told: &'a Told,
+    pub(crate) closed: &'a AtomicBool,
+    pub(crate) done: &'a AtomicBool,
 }
 
 /// Add one to a counter that only one thread writes.
@@ -176,9 +184,8 @@ impl Follow {
                 let mut at_end = choices.is_empty();
                 for at in 0..choices.len() {
                     let choice = choices.get_item(at)?;
-                    let reason = members.finish_reason.get(&choice)?;
-                    at_end |= !reason.is_none();
-                    self.choice(&members.index.get(&choice)?, &reason, number, told)?;
+                    at_end |=
+                        self.choice(&members.index.get(&choice)?, &members.finish_reason.get(&choice)?, number, told)?;
                 }
                 if at_end && !self.has_usage {
                     Self::copied_usage(members, payload, told)?;
@@ -203,6 +210,26 @@ impl Follow {
         Ok(())
     }
 
+    /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was handed
+    /// out as it is, and says nothing.
+    pub(crate) fn undecoded(
+        &mut self,
+        payloads: impl Iterator<Item = Py<PyBytes>>,
+        decode: &Bound<'_, PyAny>,
+        told: &Told,
+    ) -> PyResult<()> {
+        let py = decode.py();
+        for payload in payloads {
+            let payload = payload.bind(py);
+            match decode.call1(PyTuple::new(py, [payload])?) {
+                Ok(chunk) => self.chunk(payload, &chunk, told)?,
+                Err(error) if error.is_instance_of::<PyException>(py) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     fn usage(&mut self, usage: Bound<'_, PyAny>, told: &Told) {
         self.has_usage = true;
         told.set_usage(usage);
@@ -218,21 +245,23 @@ impl Follow {
         Ok(())
     }
 
+    /// Take a choice; gives whether it has a finish reason.
     fn choice(
         &mut self,
         index: &Bound<'_, PyAny>,
         reason: &Bound<'_, PyAny>,
         number: u64,
         told: &Told,
-    ) -> PyResult<()> {
+    ) -> PyResult<bool> {
         // An index that is no number of 64 bits shares one place with all others of its kind.
         let key = index.extract::<i64>().unwrap_or(i64::MIN);
         if self.repeated != Some(key) {
             self.see(key, number);
         }
-        if !reason.is_none() && reason.is_truthy()? {
-            let reasons = told.finish_reasons(index.py()).map(|reasons| reasons.into_bound(index.py()));
-            let Some(reasons) = reasons else { return Ok(()) };
+        if reason.is_none() || !reason.is_truthy()? {
+            return Ok(false);
+        }
+        if let Some(reasons) = told.finish_reasons(index.py()).map(|reasons| reasons.into_bound(index.py())) {
             // `stop` says the least: one that comes late does not replace `tool_calls`.
             let known = reasons.contains(index)?;
             let replaces = known && !reason.eq(intern!(index.py(), "stop"))?;
@@ -240,7 +269,7 @@ impl Follow {
                 reasons.set_item(index, reason)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn see(&mut self, key: i64, number: u64) {

@@ -29,7 +29,11 @@ impl Undecoded {
         kept.payloads.into_iter().flatten()
     }
 
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+    /// They are no longer the last.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        if self.count > 0 {
+            *self = Self::default();
+        }
     }
 }

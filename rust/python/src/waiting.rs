@@ -1,7 +1,7 @@
 //! What waits to be handed out: items that are there, and iterators over more.
 //!
-//! An event of some megabytes may hold millions of chunks, so they are made one by one, each just before it is asked for:
-//! the next one is always made already, so that what is empty is known to be.
+//! An event of some megabytes may hold millions of chunks, so they are made one by one, each when it is asked for: what
+//! making one does, such as counting it, is done by then and not before.
 
 use std::collections::VecDeque;
 
@@ -20,9 +20,14 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
+    /// Whether nothing waits; where an iterator does, it may turn out to have no more.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
     }
 
     /// Add the items of an iterable behind the others.
@@ -32,7 +37,6 @@ impl Waiting {
         } else {
             self.queue.push_back(Next::More(items.try_iter()?.unbind()));
         }
-        self.prepare(items.py());
         Ok(())
     }
 
@@ -41,28 +45,18 @@ impl Waiting {
         self.queue.append(&mut other.queue);
     }
 
-    pub(crate) fn pop<'py>(&mut self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let item = match self.queue.pop_front()? {
-            Next::Item(item) => Some(item.into_bound(py)),
-            Next::More(_) => None,
-        };
-        self.prepare(py);
-        item
-    }
-
-    /// See to it that an item stands in front; what making it raises is raised in its place.
-    fn prepare(&mut self, py: Python<'_>) {
-        while let Some(Next::More(more)) = self.queue.front() {
-            let item = match more.bind(py).clone().next() {
-                Some(Ok(item)) => item.unbind(),
-                Some(Err(error)) => error.into_value(py).into_any(),
-                None => {
-                    self.queue.pop_front();
-                    continue;
-                }
-            };
-            self.queue.push_front(Next::Item(item));
+    pub(crate) fn pop<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        while let Some(next) = self.queue.front() {
+            if let Next::More(more) = next
+                && let Some(item) = more.bind(py).clone().next()
+            {
+                return item.map(Some);
+            }
+            if let Some(Next::Item(item)) = self.queue.pop_front() {
+                return Ok(Some(item.into_bound(py)));
+            }
         }
+        Ok(None)
     }
 
     pub(crate) fn clear(&mut self) {
