@@ -6,7 +6,13 @@ All of them are `SSEWireError`, and all of them pickle, with every attribute.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+# Headers whose value is told in a message, by the word that is put before it.
+_TOLD_HEADERS: Final = {
+    "request": ("x-request-id", "request-id", "x-chutes-invocationid"),
+    "retry after": ("retry-after",),
+}
 
 # So much of a payload or body is quoted in a message; the attribute has all of it.
 _QUOTED = 120
@@ -20,6 +26,13 @@ def _quote(data: bytes) -> str:
 def _quote_end(data: bytes) -> str:
     text = data[-_QUOTED:].decode("utf-8", "replace")
     return ("…" if len(data) > _QUOTED else "") + repr(text)
+
+
+def _about(status: int | None, headers: Mapping[str, str] | None, **said: str | int | None) -> list[str]:
+    """What belongs into a message beside its sentence; of the headers what support asks for, and when to try again."""
+    named = ((word, name) for word, names in _TOLD_HEADERS.items() for name in names)
+    told = ((word, headers[name][:_QUOTED]) for word, name in named if headers and name in headers)
+    return [f"{word} {value}" for word, value in (("status", status), *said.items(), *told) if value]
 
 
 class SSEWireError(Exception):
@@ -52,7 +65,7 @@ class NotAStreamError(_ResponseError):
     def __init__(
         self, reason: str, *, status: int | None = None, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> None:
-        where = f" (status {status})" if status is not None else ""
+        where = f" ({', '.join(about)})" if (about := _about(status, headers)) else ""
         quoted = f"; it begins with {_quote(body)}" if body else ""
         super().__init__(f"{reason}{where}{quoted}")
         self.reason = reason
@@ -77,8 +90,8 @@ class APIError(_ResponseError):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         # That the stream began well says nothing about what became of it.
-        bad_status = status if status is not None and not 200 <= status < 300 else None
-        about = [f"{name} {value}" for name, value in (("status", bad_status), ("type", type), ("code", code)) if value]
+        began_well = status is not None and 200 <= status < 300
+        about = _about(None if began_well else status, headers, type=type, code=code)
         super().__init__(f"{message} ({', '.join(about)})" if about else message)
         self.message = message
         """The server's sentence."""

@@ -79,6 +79,12 @@ def test_the_messages_say_what_it_is_about() -> None:
         "no stream (status 502); it begins with '<html>'"
     )
     assert str(APIError("no", type="t", code="c", status=429)) == "no (status 429, type t, code c)"
+    # In a stream that began well the status says nothing.
+    assert str(APIError("no", type="t", status=200)) == "no (type t)"
+    headers = {"retry-after": "20", "x-chutes-invocationid": "i-1", "server": "x", "x-request-id": ""}
+    assert str(APIError("no", status=429, headers=headers)) == "no (status 429, request i-1, retry after 20)"
+    assert str(NotAStreamError("no", status=503, headers=headers)) == "no (status 503, request i-1, retry after 20)"
+    assert len(str(APIError("no", headers={"x-request-id": "x" * 10_000}))) < 200
     assert "event 3 at byte 70" in str(DecodeError("why", payload=b"{", event_number=3, offset=70))
     assert "max_event_size=100" in str(EventTooLargeError(100, 7))
     assert "'{\"a'" in str(IncompleteStreamError("too early", tail=b'{"a'))
