@@ -73,10 +73,12 @@ builtin_type: Final = type
 
 def _has_choices(info: inspect.Type) -> bool:
     """Whether chunks of this type may have a member `choices`."""
+    if isinstance(info, inspect.Metadata):
+        return _has_choices(info.type)
     if isinstance(info, inspect.UnionType):
         return any(map(_has_choices, info.types))
     if isinstance(info, (inspect.StructType, inspect.DataclassType, inspect.TypedDictType, inspect.NamedTupleType)):
-        return any(field.name == "choices" for field in info.fields)
+        return any(field.name == "choices" and not isinstance(field.type, inspect.RawType) for field in info.fields)
     return isinstance(info, (inspect.DictType, inspect.AnyType, inspect.CustomType))
 
 
@@ -121,5 +123,7 @@ def text_of(chunk: Any) -> str:
     """The text of a chunk of any type that has choices of the usual shape."""
     if isinstance(chunk, (ChatCompletionChunk, DocumentedChunk)):
         return chunk.text
-    contents = (_member(_member(choice, "delta"), "content") for choice in _choices(chunk))
+    # A whole completion that a gateway sends as one event has a message.
+    deltas = (_member(choice, "delta") or _member(choice, "message") for choice in _choices(chunk))
+    contents = (_member(delta, "content") for delta in deltas)
     return "".join(content_text(content) for content in contents if isinstance(content, (str, list)))

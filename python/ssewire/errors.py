@@ -118,7 +118,7 @@ class DecodeError(SSEWireError):
         self.event_number = event_number
         """Counted from 1 at the start of the stream."""
         self.offset = offset
-        """Where the event's data begins, in bytes from the start of the stream."""
+        """Where the event's first data line begins, in bytes from the start of the stream."""
 
 
 class IncompleteStreamError(SSEWireError):

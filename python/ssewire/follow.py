@@ -99,17 +99,22 @@ class ChatFollower(StreamState):
             case "failed":
                 instead = self.failed(detail)
                 return ([instead], True) if instead else None
-            case "raised" if isinstance(detail, APIError) and self.state != "closed":
+            case "raised":
+                self.has_raised = True
                 # Not before it is raised: what stands in front of it comes from a stream that is well.
-                self.state = "error"
+                if isinstance(detail, APIError) and self.state != "closed":
+                    self.state = "error"
                 return None
+            case "mend":
+                return self._reading.chunks(data, detail), False
             case _:
                 return None
 
     def _named(self, payload: bytes, name: str, event: Event) -> Outcome:
         if name == "error":
             return self._found(self._reading.named_error(payload), event)
-        if self._is_chunk(payload) or (event.cut and name == self._chunk_name):
+        # Under a name that chunks have, what cannot be read is a chunk that is broken or cut.
+        if self._is_chunk(payload) or (name == self._chunk_name and tree_or_none(payload) is None):
             self._chunk_name = name
             return None
         self.skipped_events += 1
@@ -154,9 +159,9 @@ class ChatFollower(StreamState):
         if callable(self._on_decode_error):
             try:
                 self._on_decode_error(error)
-            except StopIteration as raised:
+            except (StopIteration, StopAsyncIteration) as raised:
                 # Passed on as it is it would look like the end of the stream.
-                instead = RuntimeError("on_decode_error raised StopIteration")
+                instead = RuntimeError(f"on_decode_error raised {type(raised).__name__}")
                 instead.__cause__ = raised
                 return instead
             except Exception as raised:  # to be raised in the place of the event, with the rest of it to come

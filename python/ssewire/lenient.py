@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from .models import ChatCompletionChunk, CompletionUsage
+from .models import ChatCompletionChunk, CompletionUsage, content_text
 
 DONE: Final = b"[DONE]"
 """The sentinel."""
@@ -23,7 +23,7 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 # An escape of a surrogate is whole as a pair of a high and a low one. Any other escape is matched too, so that the
 # backslash that ends one is not taken for the start of the next.
 _ESCAPE: Final = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 
 
@@ -37,10 +37,18 @@ def tree_of(payload: bytes) -> Any:
         ValueError: It is no JSON in spite of that, or has a number of more than 4,300 digits.
         RecursionError: It is nested too deep.
     """
-    text = payload.decode("utf-8", "replace").removeprefix("\ufeff")
-    if "\\u" in text:
-        text = _ESCAPE.sub(lambda match: r"\ufffd" if match[1] else match[0], text)
+    text = _mend_surrogates(payload).decode("utf-8", "replace").removeprefix("\ufeff")
     return json.loads(text, strict=False)
+
+
+def _mend_surrogates(payload: bytes) -> bytes | bytearray:
+    if b"\\u" not in payload:
+        return payload
+    mended = bytearray(payload)
+    for match in _ESCAPE.finditer(payload):
+        if match[1]:
+            mended[slice(*match.span(1))] = b"ufffd"
+    return mended
 
 
 def tree_or_none(payload: bytes) -> Any:
@@ -154,7 +162,9 @@ def _reason(value: Any, path: str) -> Any:
     return _text(value, path) if value else _ABSENT
 
 
-def _index(value: Any, path: str) -> int:
+def _index(value: Any, path: str) -> Any:
+    if value == "":
+        return _ABSENT
     number = _number(value, path)
     if isinstance(number, float) and number.is_integer():
         return int(number)
@@ -172,6 +182,13 @@ def _tool_index(value: Any, path: str) -> Any:
 
 def _object(value: Any, _path: str) -> Any:
     return value if isinstance(value, dict) else _ABSENT
+
+
+def _aside(value: Any, _path: str) -> Any:
+    """Text beside the answer: reasoning, a refusal. Typed parts are joined; what is no text at all is left out."""
+    if isinstance(value, (dict, list)):
+        return content_text([value] if isinstance(value, dict) else value) or _ABSENT
+    return _text(value, "")
 
 
 def _written(value: Any, path: str) -> Any:
@@ -192,12 +209,10 @@ def _content(value: Any, path: str) -> Any:
     return _written(value, path)
 
 
-def _parts(value: Any, path: str) -> Any:
-    if not value:
-        return _ABSENT
-    if isinstance(value, (dict, list)):
-        return [value] if isinstance(value, dict) else value
-    raise _refusal(value, "array", path)
+def _parts(value: Any, _path: str) -> Any:
+    if isinstance(value, dict):
+        return [value]
+    return value if isinstance(value, list) else _ABSENT
 
 
 def _arguments(value: Any, _path: str) -> Any:
@@ -245,12 +260,12 @@ _TOOL_CALL: Final[dict[str, _Rule]] = {
 _DELTA: Final[dict[str, _Rule]] = {
     "role": _text,
     "content": _content,
-    "reasoning_content": _written,
-    "reasoning": _written,
+    "reasoning_content": _aside,
+    "reasoning": _aside,
     "tool_calls": _list_of(_TOOL_CALL),
-    "refusal": _written,
+    "refusal": _aside,
     "reasoning_details": _parts,
-    "function_call": _struct(_FUNCTION),
+    "function_call": _struct(_FUNCTION, optional=True),
 }
 _USAGE: Final[dict[str, _Rule]] = {
     "prompt_tokens": _number,

@@ -97,12 +97,12 @@ class ChatCompletionChunk(Struct, gc=False, omit_defaults=True):
 
 
 def content_text(content: str | list[Any] | None) -> str:
-    """The text in a delta's content; of typed parts, those of the type `text`."""
+    """The text in a delta's content; of typed parts, those of the type `text` or `output_text`."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
-    return "".join(_strings(content, {"text"}, "text"))
+    return "".join(_strings(content, {"text", "output_text"}, "text"))
 
 
 def _reasoning(delta: ChoiceDelta) -> str:

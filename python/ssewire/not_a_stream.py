@@ -32,6 +32,8 @@ _STREAM_LINE: Final = re.compile(rb"(?:data|event|id|retry)?:|(?:data|event|id|r
 
 _BOM: Final = b"\xef\xbb\xbf"
 
+_REDIRECTS: Final = {301, 302, 303, 307, 308}
+
 # So many of the first bytes of a body go with the error.
 _FIRST: Final = 65_536
 
@@ -43,7 +45,7 @@ def refused(body: bytes, status: int, headers: Mapping[str, str]) -> SSEWireErro
     if said is not None:
         return api_error(said, status=status, headers=headers)
     reason = "the server refused the request"
-    if 300 <= status < 400:
+    if status in _REDIRECTS:
         reason = f"the server sends on to {headers.get('location', 'another address')}: let the client follow redirects"
     elif compression := _compression(body):
         reason += f", and says why in {compression} data: let the client decompress it"

@@ -6,6 +6,7 @@ JSON with faults goes through the second decoder (`lenient.py`). Data that is no
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -64,6 +65,10 @@ class SecondReading:
         if (parts := self.several(payload)) is not None:
             return parts
         return self._mended(payload, refusal, last=True)
+
+    def chunks(self, payload: bytes, refusal: Exception) -> list[Any]:
+        """The chunks among what is in the data of a refused event."""
+        return [found.chunk for found in self.refused(payload, refusal) if isinstance(found, Chunk)]
 
     def several(self, payload: bytes) -> Iterator[Finding] | None:
         """What is in the parts of an event's data; None where it is one thing."""
@@ -128,7 +133,11 @@ class SecondReading:
 
     def _with_error(self, payload: bytes, tree: Any, *, shared: bool = False) -> Iterator[Finding]:
         """An error, behind the chunk that it stands beside. It need not be a chunk, so that none is no fault."""
-        if isinstance(tree, dict) and isinstance(tree.get("choices"), list):
+        if isinstance(tree, list):
+            for item in itertools.takewhile(lambda item: not error_in(item), tree):
+                if isinstance(item, dict) and isinstance(item.get("choices"), list):
+                    yield self._of_tree(msgspec.json.encode(item), item, ValueError())
+        elif isinstance(tree, dict) and isinstance(tree.get("choices"), list):
             try:
                 yield Chunk(payload, self._decode(payload), repaired=shared)
             except Exception as error:  # see above

@@ -20,11 +20,16 @@ T = TypeVar("T")
 # An error without a sentence of its own is told by so many of its first bytes; `body` has all of it.
 _QUOTED: Final = 500
 
+# So many sentences of a list are told; `body` has all of them.
+_TOLD: Final = 16
+
 # One error inside another: gateways nest two or three.
 _DEEPEST: Final = 8
 
-_SENTENCES: Final = ("message", "msg")
-_POORER_SENTENCES: Final = ("error_message", "error_description", "description", "title", "reason")
+# Members that hold the sentence, the usual ones first; and members that are wrapped around the error.
+_SENTENCES: Final = ("message", "msg", "Message", "error_msg", "error_message", "errorMessage", "faultstring")
+_POORER_SENTENCES: Final = ("details", "error_description", "description", "title", "reason")
+_WRAPPERS: Final = ("error", "detail", "errors", "fault")
 _CODES: Final = ("code", "error_code", "status_code", "statusCode", "status")
 
 
@@ -65,7 +70,9 @@ def error_in(value: object) -> dict[str, Any] | None:
 
 
 def _is_error(item: dict[str, Any]) -> bool:
-    return bool(item.get("error") or _groq_error(item)) or "error" in (item.get("object"), item.get("type"))
+    if "error" in (item.get("object"), item.get("type")):
+        return True
+    return bool(item.get("error") or _groq_error(item))
 
 
 def api_error(body: Any, *, status: int | None = None, headers: Mapping[str, str] | None = None) -> APIError:
@@ -87,7 +94,10 @@ def _levels(value: Any) -> tuple[list[dict[str, Any]], Any]:
     levels: list[dict[str, Any]] = []
     while isinstance(value, dict) and len(levels) < _DEEPEST:
         levels.insert(0, value)
-        value = value.get("error") or value.get("detail") or _groq_error(value)
+        value = next(filter(None, map(value.get, _WRAPPERS)), None) or _groq_error(value)
+    if isinstance(value, list) and levels and levels[0].get("detail") is not value:
+        # Of several errors the first tells type and code; FastAPI's details are of another kind.
+        levels[:0] = [item for item in value[:1] if isinstance(item, dict)]
     return levels, value
 
 
@@ -99,7 +109,8 @@ def _groq_error(value: dict[str, Any]) -> Any:
 def _message(levels: list[dict[str, Any]], said: Any) -> str:
     inner, outer = levels[:1], levels[1:]
     return (
-        _first(inner, _SENTENCES, _sentence)
+        (_sentence(said) if isinstance(said, list) else "")
+        or _first(inner, _SENTENCES, _sentence)
         or _sentence(said)
         or _first(inner, _POORER_SENTENCES, _sentence)
         or _first(outer, _SENTENCES, _sentence)
@@ -123,7 +134,7 @@ def _sentence(value: object, depth: int = 0) -> str:
     if depth == _DEEPEST:
         return ""
     if isinstance(value, list):
-        return "; ".join(filter(None, (_sentence(item, depth + 1) for item in value)))
+        return "; ".join(filter(None, (_sentence(item, depth + 1) for item in value[:_TOLD])))
     if not isinstance(value, dict):
         return ""
     said = (_sentence(value.get(key), depth + 1) for key in (*_SENTENCES, "detail"))

@@ -27,6 +27,8 @@ class StreamState:
     def __init__(self) -> None:
         self.state: State = "open"
         self.over = False
+        # An error was raised out of the stream, so that whoever drops it then has not left it early.
+        self.has_raised = False
         self.source: Source[Any] | None = None
 
     def end(self, state: State) -> None:
@@ -88,7 +90,7 @@ class StreamState:
         # Closed first: where warnings are errors, nothing behind the warning is reached.
         source.abandon()
         # One that was closed while another thread read it could not close its generator then.
-        if self.state != "closed":
+        if self.state != "closed" and not self.has_raised:
             warnings.warn(
                 f"a stream over {source.name} was dropped before its end: use it in a with block, or close it",
                 ResourceWarning,

@@ -151,7 +151,8 @@ class ChatStream(_Chat[T], Closing):
         """Give the payload of each event that is a chunk, as it was sent, without decoding it.
 
         Errors and the sentinel are seen all the same. Usage and finish reasons are not followed, but for the last few
-        payloads of a body that ends without the sentinel, which tell whether the answer is whole.
+        payloads of a body that ends without the sentinel, which tell whether the answer is whole. Documents run
+        together on one line come as one payload.
         """
         return self._decoder.payloads()
 

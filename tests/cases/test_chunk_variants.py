@@ -134,6 +134,69 @@ ODD_MEMBERS: Final = [
     Shape(with_delta('"content":"a","role":{"x":1}'), "a"),
 ]
 
+CHOICE_A: Final = CHUNK_A[len(b'{"choices":[') : -len(b"]}")]
+CHOICE_B: Final = b'{"index":1,"delta":{"content":"b"}}'
+TWO: Final[dict[str, Any]] = {"choices": [{"delta": {"content": "a"}}, {"index": 1, "delta": {"content": "b"}}]}
+
+
+def with_calls(calls: str) -> bytes:
+    return with_delta(f'"tool_calls":{calls}')
+
+
+# As PHP writes lists whose keys are not 0, 1, 2 and so on, and what is empty or false; as lists of one are written by
+# converters from XML; and numbers where texts should be, or the reverse.
+LOOSE: Final = [
+    Shape(b'{"choices":{"0":%b}}' % CHOICE_A, "a"),
+    Shape(b'{"choices":{"0":%b,"1":%b}}' % (CHOICE_A, CHOICE_B), TWO),
+    Shape(b'{"choices":{"3":%b,"7":%b}}' % (CHOICE_A, CHOICE_B), TWO),
+    Shape(b'{"choices":{"0":null,"1":%b}}' % CHOICE_A, "a"),
+    Shape(b'{"choices":%b}' % CHOICE_A, "a"),
+    Shape(b'{"choices":{"delta":{"content":"a"}}}', "a"),
+    Shape(b'{"choices":{"finish_reason":"stop"}}', {"choices": [{"delta": {}, "finish_reason": "stop"}]}),
+    Shape(b'{"choices":{}}', {}),
+    Shape(b'{"choices":false}', {}),
+    Shape(b'{"choices":""}', {}),
+    Shape(b'{"choices":[null,%b,[]]}' % CHOICE_A, "a"),
+    Shape(b'{"choices":[{"index":0,"delta":false}]}', delta()),
+    Shape(b'{"choices":[{"index":0,"delta":""}]}', delta()),
+    Shape(with_calls('{"0":{"index":0,"id":"c"}}'), call(index=0, id="c")),
+    Shape(
+        with_calls('{"1":{"index":1,"id":"c"},"2":{"index":2,"id":"d"}}'),
+        delta(tool_calls=[{"index": 1, "id": "c"}, {"index": 2, "id": "d"}]),
+    ),
+    Shape(with_calls('{"index":0,"id":"c","function":{"name":"f"}}'), call(index=0, id="c", function={"name": "f"})),
+    Shape(with_calls('{"function":{"arguments":"{"}}'), call(function={"arguments": "{"})),
+    Shape(with_calls("{}"), delta()),
+    Shape(with_calls("false"), delta()),
+    Shape(with_calls('[{"index":0,"function":[]}]'), call(index=0)),
+    Shape(with_call('"function":{"arguments":[]}'), call(function={"arguments": "[]"})),
+    Shape(with_call('"function":{"arguments":5}'), call(function={"arguments": "5"})),
+    Shape(with_call('"index":"7"'), call(index=7)),
+    Shape(with_call('"index":7.0'), call(index=7)),
+    # Which call it is a piece of is then told by its id alone.
+    *(Shape(with_call(f'"index":{odd},"id":"c"'), call(id="c")) for odd in ('"1_0"', "0.5", '"x"', "[]", "true")),
+    Shape(with_delta('"content":false'), delta()),
+    Shape(with_delta('"content":5'), "5"),
+    Shape(with_delta('"content":0'), "0"),
+    Shape(with_delta('"content":-1.5'), "-1.5"),
+    Shape(with_delta('"content":12345678901234567890123'), "12345678901234567890123"),
+    Shape(with_delta('"content":{"type":"text","text":"a"}'), delta(content=[{"type": "text", "text": "a"}])),
+    Shape(with_delta('"content":{"text":"a"}'), delta(content=[{"text": "a"}])),
+    Shape(with_delta('"content":"a","role":false,"refusal":false,"reasoning":false,"function_call":[]'), "a"),
+    Shape(in_choice('"index":0,"finish_reason":0'), "a"),
+    Shape(in_choice('"index":0,"finish_reason":false'), "a"),
+    Shape(in_choice('"index":0,"finish_reason":[]'), "a"),
+    Shape(in_choice('"index":0,"finish_reason":7'), choice(finish_reason="7")),
+    Shape(in_choice('"index":0,"logprobs":[]'), "a"),
+    Shape(in_choice('"index":"7"'), choice(index=7)),
+    Shape(in_choice('"index":7.0'), choice(index=7)),
+    Shape(in_choice('"index":-1.0'), choice(index=-1)),
+    Shape(beside('"usage":[]'), "a"),
+    Shape(beside('"usage":{"total_tokens":"1_0","prompt_tokens":"7"}'), text(usage={"prompt_tokens": 7})),
+    Shape(beside('"created":"1_0"'), "a"),
+    Shape(beside('"created":false,"id":false,"model":false'), "a"),
+]
+
 # JSON with faults.
 ODD_JSON: Final = [
     Shape(
@@ -177,7 +240,7 @@ ODD_JSON: Final = [
 
 SHAPES: Final = [
     *COMMON,
-    *(shape._replace(repaired=True) for shape in [*ODD_MEMBERS, *ODD_JSON]),
+    *(shape._replace(repaired=True) for shape in [*ODD_MEMBERS, *LOOSE, *ODD_JSON]),
 ]
 
 REFUSED: Final = [
@@ -189,6 +252,20 @@ REFUSED: Final = [
     (b'{"choices":[{"index":0},{"index":0,"delta":5}]}', "$.choices[1].delta"),
     (b'{"choices":[{"index":0,"delta":"a"}]}', "$.choices[0].delta"),
     (b'{"choices":[{"index":0,"delta":["a"]}]}', "$.choices[0].delta"),
+    (b'{"choices":true}', "$.choices"),
+    (b'{"choices":{"other":1}}', "$.choices"),
+    (b'{"choices":{"other":%b}}' % CHOICE_A, "$.choices"),
+    (b'{"choices":{"0":%b,"other":1}}' % CHOICE_A, "$.choices"),
+    (b'{"choices":{"-1":%b}}' % CHOICE_A, "$.choices"),
+    (b'{"choices":{"0":5}}', "$.choices[0]"),
+    (b'{"choices":{"0":%b,"1":"a"}}' % CHOICE_A, "$.choices[1]"),
+    (b'{"choices":{"index":"x"}}', "$.choices[0].index"),
+    *((in_choice(f'"index":{odd}'), "$.choices[0].index") for odd in ('"1_0"', "0.5", '"0.5"', "true", "[]", "1e400")),
+    (with_delta('"content":true'), "$.choices[0].delta.content"),
+    (with_calls('{"other":1}'), "$.choices[0].delta.tool_calls"),
+    (with_calls('{"name":"f"}'), "$.choices[0].delta.tool_calls"),
+    (with_calls('{"0":{"id":"c"},"1":5}'), "$.choices[0].delta.tool_calls[1]"),
+    (with_calls("true"), "$.choices[0].delta.tool_calls"),
     (with_delta('"tool_calls":5'), "$.choices[0].delta.tool_calls"),
     (with_delta('"tool_calls":"f"'), "$.choices[0].delta.tool_calls"),
     (with_delta('"tool_calls":["f"]'), "$.choices[0].delta.tool_calls[0]"),

@@ -118,7 +118,7 @@ RIGHT: Final[dict[int, Case]] = {
     30: Case(
         [Api("slow down", {"error": {"message": "slow down", "code": 429, "metadata": {"p": "x"}}}, code=429)], "error"
     ),
-    31: Case([Api('{"code":400,"details":"bad"}', {"code": 400, "details": "bad"}, code=400)], "error"),
+    31: Case([Api("bad", {"code": 400, "details": "bad"}, code=400)], "error"),
     32: Case(
         [
             Api(

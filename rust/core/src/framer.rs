@@ -54,6 +54,8 @@ pub struct Framer {
     /// The current block outgrew the limit: it is dropped up to its blank line.
     dropping: bool,
     has_data: bool,
+    /// The data was joined of several lines.
+    joined: bool,
     data: Vec<u8>,
     data_offset: u64,
     name: Vec<u8>,
@@ -101,6 +103,7 @@ impl Framer {
             line: Vec::new(),
             dropping: false,
             has_data: false,
+            joined: false,
             data: Vec::new(),
             data_offset: 0,
             name: Vec::new(),
@@ -123,6 +126,12 @@ impl Framer {
     /// Back to the start of a stream, with the same settings.
     pub fn reset(&mut self) {
         *self = Self::new(self.limit).show_ignored(self.show_ignored);
+    }
+
+    /// Whether the data of the event that was found last stood on several lines, until the next step.
+    #[must_use]
+    pub fn is_joined(&self) -> bool {
+        self.joined
     }
 
     /// The last event id in force; empty where none was sent.

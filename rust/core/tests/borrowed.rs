@@ -46,8 +46,14 @@ fn data_in_pieces_or_of_several_lines_is_joined_in_the_framer() {
     let mut framer = Framer::new(LIMIT);
     assert_eq!(data_of(&mut framer, b"data: hel"), None);
     assert_eq!(data_of(&mut framer, b"lo\n\n"), Some((b"hello".to_vec(), false)));
+    assert!(!framer.is_joined());
     assert_eq!(data_of(&mut framer, b"data: a\ndata: b\n\n"), Some((b"a\nb".to_vec(), false)));
+    assert!(framer.is_joined());
     assert_eq!(data_of(&mut framer, b"data: c\n\n"), Some((b"c".to_vec(), true)));
+    assert!(!framer.is_joined());
+    assert_eq!(data_of(&mut framer, b"data\ndata: d"), None);
+    assert_eq!(data_of(&mut framer, b"\n\n"), Some((b"\nd".to_vec(), false)));
+    assert!(framer.is_joined());
 }
 
 #[test]

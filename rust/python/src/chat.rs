@@ -11,12 +11,13 @@
 //! | `"suspect"` | data in which `"error"` occurs, as a key or a value | whether the end of the body cut it |
 //! | `"parts"` | data to be handed out undecoded that is no object on a line alone | whether the end of the body cut it |
 //! | `"refused"` | data that the decoder refused | the exception, and whether the end of the body cut it |
+//! | `"mend"` | such data at the end, which the decoder refused; the items are chunks | the exception |
 //! | `"line"` | a line that is no field | whether it stands inside an event |
 //! | `"done"` | None | whether no chunk came before it |
 //! | `"too_large"` | None | the exception |
 //! | `"end"` | the start of a body without any event, else None | whether the answer is whole |
 //! | `"raised"` | None | the exception among the items that is raised now |
-//! | `"failed"` | None | the exception that reading the source raised |
+//! | `"failed"` | None | the exception that reading raised, or that interrupted it |
 //!
 //! `number` is the event's, counted from 1, `offset` its place in the stream in bytes. `items` are handed out in
 //! order: a pair of payload and chunk, an exception, which is raised in its place, or None for the sentinel. `over` ends
@@ -32,6 +33,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit};
 use ssewire_core::{DONE, is_done};
 
+use crate::chunks::Want;
 use crate::errors::event_too_large;
 use crate::follow::{Facts, Follow, Outside, count};
 use crate::found::Found;
@@ -43,26 +45,12 @@ use crate::waiting::Waiting;
 /// All shapes of an error have this somewhere: as the key of an object, or as the value of `type` or `object`.
 static ERROR: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"error\""));
 
-/// So many errors on lines inside one event are told of: a server says once why it fails.
-const MOST_HELD: usize = 16;
-
-/// What an iteration gives for each chunk.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Want {
-    Chunk,
-    Payload,
-    Pair,
-    Text,
-}
-
 pub(crate) struct Chat {
     pub(crate) reads: Reads,
     pub(crate) follow: Follow,
     decode: Option<Py<PyAny>>,
     unusual: Option<Py<PyAny>>,
     waiting: Waiting,
-    /// What lines inside an event led to, until that event is complete.
-    held: Waiting,
     undecoded: Undecoded,
     over: bool,
     in_force: InForce,
@@ -74,8 +62,6 @@ struct Event {
     number: u64,
     offset: u64,
     cut: bool,
-    /// Its data is several lines.
-    lines: bool,
 }
 
 impl Chat {
@@ -86,7 +72,6 @@ impl Chat {
             decode: Some(decode),
             unusual: Some(unusual),
             waiting: Waiting::default(),
-            held: Waiting::default(),
             undecoded: Undecoded::default(),
             over: false,
             in_force: InForce::default(),
@@ -97,7 +82,6 @@ impl Chat {
         self.reads.reset();
         self.follow.reset();
         self.waiting.clear();
-        self.held.clear();
         self.undecoded.forget();
         self.over = false;
         self.in_force = InForce::default();
@@ -116,7 +100,7 @@ impl Chat {
     #[inline]
     pub(crate) fn next(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.step(py, want, outside).map_err(|error| {
-            // A signal interrupted what was done about an event, so that the event is lost.
+            // A signal may have interrupted what was done about an event, so that the event is lost.
             if error.is_instance_of::<PyException>(py) { error } else { self.failed(py, error, outside) }
         })
     }
@@ -129,7 +113,7 @@ impl Chat {
             } else if let Some((data, offset)) = self.reads.find_plain(py) {
                 let payload = PyBytes::new(py, data);
                 let number = count(&outside.told.events);
-                self.take_payload(payload, want, Event { number, offset, cut: false, lines: false }, outside)?
+                self.take_payload(payload, want, Event { number, offset, cut: false }, outside)?
             } else if self.over {
                 return Ok(None);
             } else {
@@ -140,7 +124,8 @@ impl Chat {
                     Ok(None) => continue,
                     Ok(Some(Found::NeedMore)) => return Ok(None),
                     Ok(Some(found)) => self.take(py, found, want, outside)?,
-                    Err(error) => return Err(self.failed(py, error, outside)),
+                    Err(error) if self.reads.is_pulling() => return Err(self.failed(py, error, outside)),
+                    Err(error) => return Err(error),
                 }
             };
             if given.is_some() {
@@ -161,17 +146,19 @@ impl Chat {
         let (name, _, _) = self.reads.fields(bare);
         let named = !name.is_empty() && name != b"message" && (name == b"error" || !is_done(payload.as_bytes()));
         let name = named.then(|| PyString::new(py, &String::from_utf8_lossy(name)));
+        // The framer may be ahead, and speak of a later event; then a question is asked in vain.
+        let joined = self.reads.framer().is_joined();
         self.reads.release();
-        let lines = want == Want::Payload && memchr::memchr(b'\n', payload.as_bytes()).is_some();
-        let event = Event { number, offset, cut: self.reads.is_cut(py), lines };
+        let event = Event { number, offset, cut: self.reads.is_cut(py) };
         let judged = match name {
             Some(name) => self.unusual(py, "named", Some(&payload), (name, event.cut), number, offset)?,
+            None if want == Want::Payload && joined => {
+                self.unusual(py, "parts", Some(&payload), event.cut, number, offset)?
+            }
             None => false,
         };
         let given = if judged { None } else { self.take_payload(payload, want, event, outside)? };
-        if !self.held.is_empty() {
-            self.waiting.append(&mut self.held);
-        }
+        self.waiting.release();
         Ok(given)
     }
 
@@ -186,7 +173,8 @@ impl Chat {
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         let data = payload.as_bytes();
-        if data.first() != Some(&b'{') && matches!(data.trim_ascii(), b"" | b"null" | DONE) {
+        let is_object = data.first() == Some(&b'{');
+        if !is_object && matches!(data.trim_ascii(), b"" | b"null" | DONE) {
             return self.take_no_chunk(&payload, event, outside);
         }
         if ERROR.find(data).is_some()
@@ -195,7 +183,7 @@ impl Chat {
             return Ok(None);
         }
         if want == Want::Payload && !event.cut {
-            if (event.lines || data.last() != Some(&b'}'))
+            if !(is_object && data.last() == Some(&b'}'))
                 && self.unusual(py, "parts", Some(&payload), event.cut, event.number, event.offset)?
             {
                 return Ok(None);
@@ -255,9 +243,9 @@ impl Chat {
                 let line = PyBytes::new(py, self.reads.bytes(py, line, self.reads.framer().line()));
                 if !in_event {
                     self.unusual(py, "line", Some(&line), in_event, events, offset)?;
-                } else if self.held.len() < MOST_HELD {
+                } else if self.waiting.may_hold() {
                     self.unusual(py, "line", Some(&line), in_event, events, offset)?;
-                    self.held.append(&mut self.waiting);
+                    self.waiting.hold();
                 }
             }
             Found::Ignored { .. } => {
@@ -266,14 +254,12 @@ impl Chat {
             Found::TooLarge(found) => {
                 let error = event_too_large(py, found);
                 self.unusual(py, "too_large", None, error.value(py), events + 1, found.offset)?;
-                self.waiting.append(&mut self.held);
+                self.waiting.release();
             }
             Found::End => {
                 let head = (events == 0).then(|| PyBytes::new(py, self.reads.head()));
                 let offset = self.reads.framer().offset();
-                if let Some(decode) = &self.decode {
-                    self.follow.undecoded(self.undecoded.take(), decode.bind(py), outside.told)?;
-                }
+                self.follow_undecoded(py, outside)?;
                 let finished = self.follow.finished(py, outside.told)?;
                 self.stop();
                 self.unusual(py, "end", head.as_ref(), finished, events, offset)?;
@@ -283,10 +269,29 @@ impl Chat {
         Ok(())
     }
 
-    /// Reading the source raised; the exception passes through as it is, unless `unusual` puts another in its place.
+    /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was
+    /// handed out as it is, and says nothing.
+    fn follow_undecoded(&mut self, py: Python<'_>, outside: &Outside<'_>) -> PyResult<()> {
+        for payload in self.undecoded.take() {
+            let payload = payload.bind(py);
+            let Some(decode) = &self.decode else { break };
+            match decode.bind(py).call1(PyTuple::new(py, [payload])?) {
+                Ok(chunk) => self.follow.chunk(payload, &chunk, outside.told)?,
+                Err(error) => {
+                    self.unusual(py, "mend", Some(payload), error.into_value(py), 0, 0)?;
+                    while let Some(chunk) = self.waiting.pop(py)? {
+                        self.follow.chunk(payload, &chunk, outside.told)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The stream is over because of an exception, which passes through unless `unusual` puts another in its place.
     #[inline(never)]
     fn failed(&mut self, py: Python<'_>, error: PyErr, outside: &Outside<'_>) -> PyErr {
-        if !self.reads.is_pulling() {
+        if self.over {
             return error;
         }
         self.stop();
@@ -374,8 +379,7 @@ impl Chat {
         self.follow.traverse(visit)?;
         visit.call(&self.decode)?;
         visit.call(&self.unusual)?;
-        self.waiting.traverse(visit)?;
-        self.held.traverse(visit)
+        self.waiting.traverse(visit)
     }
 
     pub(crate) fn clear(&mut self) {
@@ -385,6 +389,5 @@ impl Chat {
         self.decode = None;
         self.unusual = None;
         self.waiting.clear();
-        self.held.clear();
     }
 }

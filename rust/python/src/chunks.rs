@@ -9,7 +9,7 @@ use ssewire_core::Framer;
 use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
-use crate::chat::{Chat, Want};
+use crate::chat::Chat;
 use crate::errors::{enter, finished, guarded};
 use crate::follow::{Facts, Outside, Told};
 use crate::member::Members;
@@ -187,6 +187,15 @@ impl ChunkDecoder {
         let outside = Outside { told: &self.told, closed: &self.closed, done: &self.done };
         guarded(py, &self.closed, || self.enter(py)?.next(py, want, &outside))
     }
+}
+
+/// What an iteration gives for each chunk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    Chunk,
+    Payload,
+    Pair,
+    Text,
 }
 
 /// Another way to iterate over the same decoder.

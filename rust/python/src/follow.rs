@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -187,8 +186,8 @@ impl Follow {
                     at_end |=
                         self.choice(&members.index.get(&choice)?, &members.finish_reason.get(&choice)?, number, told)?;
                 }
-                if at_end && !self.has_usage {
-                    Self::copied_usage(members, payload, told)?;
+                if at_end {
+                    self.look_elsewhere(members, payload, chunk, told)?;
                 }
             }
             Facts::Function(Some(ref facts)) => {
@@ -210,37 +209,29 @@ impl Follow {
         Ok(())
     }
 
-    /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was handed
-    /// out as it is, and says nothing.
-    pub(crate) fn undecoded(
-        &mut self,
-        payloads: impl Iterator<Item = Py<PyBytes>>,
-        decode: &Bound<'_, PyAny>,
-        told: &Told,
-    ) -> PyResult<()> {
-        let py = decode.py();
-        for payload in payloads {
-            let payload = payload.bind(py);
-            match decode.call1(PyTuple::new(py, [payload])?) {
-                Ok(chunk) => self.chunk(payload, &chunk, told)?,
-                Err(error) if error.is_instance_of::<PyException>(py) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
     fn usage(&mut self, usage: Bound<'_, PyAny>, told: &Told) {
         self.has_usage = true;
         told.set_usage(usage);
     }
 
-    /// The usage that stands elsewhere in the payload.
+    /// At the end of an answer: usage that stands elsewhere in the payload, and an answer that is there all at once.
     #[inline(never)]
-    fn copied_usage(members: &Members, payload: &Bound<'_, PyBytes>, told: &Told) -> PyResult<()> {
-        let usage = members.copied_usage.bind(payload.py()).call1(PyTuple::new(payload.py(), [payload])?)?;
-        if !usage.is_none() && has_counts(&usage)? {
-            told.set_usage(usage);
+    fn look_elsewhere(
+        &self,
+        members: &Members,
+        payload: &Bound<'_, PyBytes>,
+        chunk: &Bound<'_, PyAny>,
+        told: &Told,
+    ) -> PyResult<()> {
+        let py = payload.py();
+        if !self.has_usage {
+            let usage = members.copied_usage.bind(py).call1(PyTuple::new(py, [payload])?)?;
+            if !usage.is_none() {
+                told.set_usage(usage);
+            }
+        }
+        if self.followed == 1 {
+            members.take_message.bind(py).call1((payload, chunk))?;
         }
         Ok(())
     }

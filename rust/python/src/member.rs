@@ -53,6 +53,8 @@ pub(crate) struct Members {
     pub(crate) content: Member,
     /// Finds the usage of a payload that has it elsewhere than in the chunk.
     pub(crate) copied_usage: Py<PyAny>,
+    /// Takes the answer out of a whole completion.
+    pub(crate) take_message: Py<PyAny>,
 }
 
 impl Members {
@@ -63,6 +65,7 @@ impl Members {
             let models = py.import("ssewire.models")?;
             let chunk = models.getattr("ChatCompletionChunk")?;
             let choice = models.getattr("ChunkChoice")?;
+            let elsewhere = py.import("ssewire.elsewhere")?;
             Ok(Self {
                 usage: Member::of(&chunk, "usage")?,
                 choices: Member::of(&chunk, "choices")?,
@@ -70,7 +73,8 @@ impl Members {
                 finish_reason: Member::of(&choice, "finish_reason")?,
                 delta: Member::of(&choice, "delta")?,
                 content: Member::of(&models.getattr("ChoiceDelta")?, "content")?,
-                copied_usage: py.import("ssewire.copied_usage")?.getattr("copied_usage")?.unbind(),
+                copied_usage: elsewhere.getattr("copied_usage")?.unbind(),
+                take_message: elsewhere.getattr("take_message")?.unbind(),
             })
         })
     }

@@ -14,9 +14,14 @@ enum Next {
     More(Py<PyIterator>),
 }
 
+/// So many items are held back for one event: a server says once why it fails.
+const MOST_HELD: usize = 16;
+
 #[derive(Default)]
 pub(crate) struct Waiting {
     queue: VecDeque<Next>,
+    /// What lines inside an event led to, until that event is complete.
+    held: VecDeque<Next>,
 }
 
 impl Waiting {
@@ -24,10 +29,6 @@ impl Waiting {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.queue.len()
     }
 
     /// Add the items of an iterable behind the others.
@@ -40,9 +41,22 @@ impl Waiting {
         Ok(())
     }
 
-    /// Add what another has waiting.
-    pub(crate) fn append(&mut self, other: &mut Self) {
-        self.queue.append(&mut other.queue);
+    /// Whether more may be held back.
+    pub(crate) fn may_hold(&self) -> bool {
+        self.held.len() < MOST_HELD
+    }
+
+    /// Hold what waits back until [`Waiting::release`].
+    pub(crate) fn hold(&mut self) {
+        self.held.append(&mut self.queue);
+    }
+
+    /// What was held back waits behind the rest now.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        if !self.held.is_empty() {
+            self.queue.append(&mut self.held);
+        }
     }
 
     pub(crate) fn pop<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -61,10 +75,11 @@ impl Waiting {
 
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
+        self.held.clear();
     }
 
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.queue.iter().try_for_each(|next| match next {
+        self.queue.iter().chain(&self.held).try_for_each(|next| match next {
             Next::Item(item) => visit.call(item),
             Next::More(more) => visit.call(more),
         })

@@ -27,6 +27,7 @@ impl Framer {
 
     pub(super) fn append_data(&mut self, value: &[u8]) {
         if self.has_data {
+            self.joined = true;
             append(&mut self.data, b"\n", self.limit);
         }
         self.has_data = true;
@@ -75,6 +76,7 @@ impl Framer {
 
     pub(super) fn forget_event(&mut self) {
         self.has_data = false;
+        self.joined = false;
         self.block_retry = None;
         empty(&mut self.data);
         empty(&mut self.name);

@@ -91,6 +91,7 @@ impl Framer {
             let Some(first) = value.first() else { return };
             let value = if *first == b' ' { value.get(1..).unwrap_or_default() } else { value };
             if self.has_data {
+                self.joined = true;
                 append(&mut self.data, b"\n", self.limit);
             } else {
                 self.has_data = true;

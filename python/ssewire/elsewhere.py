@@ -1,7 +1,10 @@
-"""Usage where it does not belong: in Groq's member of the chunk, or inside a choice, as Moonshot has it.
+"""What stands elsewhere than in its own place: usage, and the answer of a whole completion.
+
+Groq has usage in a member of its own, Moonshot inside the choice. Gateways that only look like a stream send a whole
+completion as one event, with a message in place of a delta.
 
 Members of the chunk's type for these would cost time on every chunk of every stream. They are looked for in the payload
-instead, of chunks at the end of an answer, and only where no usage came in its own place.
+instead, of chunks at the end of an answer.
 """
 
 from __future__ import annotations
@@ -10,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from .lenient import tree_or_none, usage_of
-from .models import CompletionUsage
+from .lenient import chunk_of, tree_or_none, usage_of
+from .models import ChatCompletionChunk, ChoiceDelta, CompletionUsage
 
 # A payload that the quick look refuses is looked into with the slow decoder up to this size: many times that of a chunk
 # at the end of an answer, and small enough to be built as a tree of objects.
@@ -39,6 +42,21 @@ def copied_usage(payload: bytes) -> CompletionUsage | None:
         copies = _Copies(*_holders(tree)) if isinstance(tree, dict) else _Copies()
     usages = (usage_of(holder.usage) for holder in (copies.x_groq, *copies.choices) if holder)
     return next(filter(None, usages), None)
+
+
+def take_message(payload: bytes, chunk: ChatCompletionChunk) -> None:
+    """Give each choice without a delta the message that the payload has in its place."""
+    tree = tree_or_none(payload) if b'"message"' in payload else None
+    choices = tree.get("choices") if isinstance(tree, dict) else None
+    if not isinstance(choices, list) or len(choices) != len(chunk.choices):
+        return
+    for choice, sent in zip(chunk.choices, choices, strict=True):
+        if (
+            choice.delta == ChoiceDelta()
+            and isinstance(sent, dict)
+            and isinstance(message := sent.get("message"), dict)
+        ):
+            choice.delta = chunk_of({"choices": [{"delta": message}]}).choices[0].delta
 
 
 def _holders(tree: dict[str, Any]) -> tuple[_Holder | None, list[_Holder | None]]:
