@@ -30,6 +30,15 @@ class _Copies(msgspec.Struct, gc=False):
     choices: list[_Holder | None] = []
 
 
+class _Sent(msgspec.Struct, gc=False):
+    message: dict[str, Any] | None = None
+
+
+class _Messages(msgspec.Struct, gc=False):
+    choices: list[_Sent | None] = []
+
+
+_decode_messages: Final = msgspec.json.Decoder(_Messages).decode
 _decode: Final = msgspec.json.Decoder(_Copies).decode
 
 
@@ -46,17 +55,13 @@ def copied_usage(payload: bytes) -> CompletionUsage | None:
 
 def take_message(payload: bytes, chunk: ChatCompletionChunk) -> None:
     """Give each choice without a delta the message that the payload has in its place."""
-    tree = tree_or_none(payload) if b'"message"' in payload else None
-    choices = tree.get("choices") if isinstance(tree, dict) else None
-    if not isinstance(choices, list) or len(choices) != len(chunk.choices):
-        return
-    for choice, sent in zip(chunk.choices, choices, strict=True):
-        if (
-            choice.delta == ChoiceDelta()
-            and isinstance(sent, dict)
-            and isinstance(message := sent.get("message"), dict)
-        ):
-            choice.delta = chunk_of({"choices": [{"delta": message}]}).choices[0].delta
+    try:
+        choices = _decode_messages(payload).choices if b'"message"' in payload else []
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return  # nothing was ever met that has both faults
+    for choice, sent in zip(chunk.choices, choices, strict=False):
+        if sent and sent.message and choice.delta == ChoiceDelta():
+            choice.delta = chunk_of({"choices": [{"delta": sent.message}]}).choices[0].delta
 
 
 def _holders(tree: dict[str, Any]) -> tuple[_Holder | None, list[_Holder | None]]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from . import _core
 from .errors import IncompleteStreamError, NotAStreamError, SSEWireError
 from .lenient import first_document, tree_or_none
+from .parts import parts_of
 from .server_error import api_error, error_in
 from .unknown_lines import UnknownLines
 
@@ -61,13 +62,20 @@ def _sent_as_stream(body: bytes) -> Any:
         if isinstance(item, _core.IgnoredLine):
             said = None if item.comment else lines.error(item.payload, 0)
         else:
-            tree = tree_or_none(item.payload)
-            is_object = isinstance(tree, dict) and "choices" not in tree
-            is_error = item.event == "error" or is_object or error_in(tree)
-            said = (item.data if tree is None else tree) if is_error else None
+            said = _said_in(item)
         if said is not None:
             return said
     return None
+
+
+def _said_in(event: _core.ServerSentEvent) -> Any:
+    tree = tree_or_none(event.payload)
+    if tree is None:
+        trees = (tree_or_none(part.payload) for part in parts_of(event.payload) or ())
+        tree = next(filter(error_in, trees), None)
+    if event.event == "error":
+        return event.data if tree is None else tree
+    return tree if error_in(tree) or (isinstance(tree, dict) and "choices" not in tree) else None
 
 
 def no_event(

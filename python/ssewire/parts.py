@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+import msgspec
+
 from .lenient import DONE, documents, tree_or_none
-from .server_error import error_in
+from .server_error import error_in, glance
 
 _LINE: Final = re.compile(rb"[^\n]+")
 
@@ -68,5 +70,7 @@ def _is_event(part: bytes) -> bool:
         return True
     if not part.startswith((b"{", b"[")):
         return False
+    if seen := glance(part):
+        return seen.is_error or seen.choices is not msgspec.UNSET
     tree = tree_or_none(part)
     return error_in(tree) is not None or (isinstance(tree, dict) and "choices" in tree)

@@ -78,12 +78,17 @@ class SecondReading:
 
     def suspect(self, payload: bytes) -> Iterable[Finding] | None:
         """A payload that may be an error, or a chunk with one beside its choices; None where it has none."""
-        if seen := glance(payload):
-            return self._with_error(payload, tree_or_none(payload)) if seen.is_error else None
-        tree = tree_or_none(payload)
-        if tree is None:
-            return self.several(payload)
-        return self._with_error(payload, tree) if error_in(tree) else None
+        if (tree := _error_of(payload)) is not None:
+            return self._with_error(payload, tree)
+        if glance(payload):
+            return None
+        if (parts := self.several(payload)) is not None:
+            return parts
+        try:
+            self._decode(payload)
+        except Exception:  # refused in any case
+            return None
+        return [unreadable] if (unreadable := _unreadable(payload)) else None
 
     def named_error(self, payload: bytes) -> Iterator[Finding]:
         """An event named `error` is one whatever it holds. A blank line forgotten before it may put chunks into it."""
@@ -110,13 +115,17 @@ class SecondReading:
     def _part(self, part: Part) -> Iterator[Finding]:
         """Read a part of an event's data as if it were an event of its own."""
         payload, last = part
-        if (not (seen := glance(payload)) or seen.is_error) and error_in(tree := tree_or_none(payload)):
+        if payload.strip() == b"null":
+            return
+        if (tree := _error_of(payload)) is not None:
             yield from self._with_error(payload, tree, shared=True)
             return
         try:
-            yield Chunk(payload, self._decode(payload), repaired=True)
+            chunk = self._decode(payload)
         except Exception as error:  # a type of the user's own may raise anything
             yield from self._mended(payload, error, last=last)
+            return
+        yield _unreadable(payload) or Chunk(payload, chunk, repaired=True)
 
     def _mended(self, payload: bytes, refusal: Exception, *, last: bool) -> Iterator[Finding]:
         """Read what was refused with the second decoder. What is JSON in spite of all was not cut."""
@@ -153,6 +162,25 @@ class SecondReading:
             return Chunk(payload, self._chunk_of(tree), repaired=True)
         except Exception as error:  # see above
             return Undecodable(payload, _reason(error), cut)
+
+
+def _error_of(payload: bytes) -> Any:
+    """A payload that is an error, or has one, decoded; None for any other."""
+    seen = glance(payload)
+    if seen and not seen.is_error:
+        return None
+    tree = tree_or_none(payload)
+    if tree is None and seen:
+        # No decoder reads all of it, but what was looked for is there.
+        return seen.members
+    return tree if error_in(tree) else None
+
+
+def _unreadable(payload: bytes) -> Undecodable | None:
+    """What may be an error, and is read by nobody but a chunk type that skips the member, is no chunk."""
+    if b'"error"' not in payload or glance(payload) or tree_or_none(payload) is not None:
+        return None
+    return Undecodable(payload, "what it says of an error cannot be decoded", cut=False)
 
 
 def _reason(refusal: Exception) -> str:

@@ -45,7 +45,13 @@ class Glance(msgspec.Struct, gc=False):
     @property
     def is_error(self) -> bool:
         """Whether the object is an error, or has one beside what else it is."""
-        return _is_error({"error": self.error, "object": self.object, "type": self.type, "x_groq": self.x_groq})
+        return _is_error(self.members)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """What was seen of the object."""
+        seen = {"error": self.error, "object": self.object, "type": self.type, "x_groq": self.x_groq}
+        return {name: value for name, value in seen.items() if value is not None}
 
 
 # What may stand in an array beside an error is decoded, but not looked at.
@@ -139,7 +145,8 @@ def _sentence(value: object, depth: int = 0) -> str:
         return ""
     said = (_sentence(value.get(key), depth + 1) for key in (*_SENTENCES, "detail"))
     if (text := next(filter(None, said), "")) and isinstance(path := value.get("loc"), list):
-        return f"{'.'.join(str(key) for key in path if isinstance(key, (str, int)))}: {text}"
+        where = ".".join(str(key) for key in path if isinstance(key, (str, int)))
+        return f"{where}: {text}" if where else text
     return text or _quote(value)
 
 

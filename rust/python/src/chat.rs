@@ -152,11 +152,10 @@ impl Chat {
         let event = Event { number, offset, cut: self.reads.is_cut(py) };
         let judged = match name {
             Some(name) => self.unusual(py, "named", Some(&payload), (name, event.cut), number, offset)?,
-            None if want == Want::Payload && joined => {
-                self.unusual(py, "parts", Some(&payload), event.cut, number, offset)?
-            }
             None => false,
-        };
+        } || (want == Want::Payload
+            && joined
+            && self.unusual(py, "parts", Some(&payload), event.cut, number, offset)?);
         let given = if judged { None } else { self.take_payload(payload, want, event, outside)? };
         self.waiting.release();
         Ok(given)
