@@ -356,7 +356,7 @@ def _fail(chat: Chat, said: Any) -> None:
         levels.insert(0, inner)
         inner = inner.get("error") or inner.get("detail")
     members = dict(itertools.chain(*(level.items() for level in reversed(levels))))
-    texts = [_sentence(inner), *(level.get(name) for level in levels for name in ("message", "msg"))]
+    texts = [_sentence(inner), *(level.get(name) for level in levels for name in ("message", "msg", "details"))]
     message = next((text for text in texts if isinstance(text, str)), None)
     chat.items.append(
         ServerError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from .answer import Counts
@@ -49,8 +50,8 @@ class Said:
 
     parts: tuple[Part, ...] = ()
     usage: Counts | None = None
-    elsewhere: Counts | None = None
-    """A copy of the usage that does not stand at the top of the chunk."""
+    elsewhere: Counts | None = field(default=None, compare=False)
+    """A copy of the usage that does not stand at the top of the chunk: seen in the usage of the stream alone."""
 
     @property
     def text(self) -> str:
@@ -86,10 +87,10 @@ class Expected:
     """The payload that the end of the body cut."""
     stray: bytes | None = None
     """A line of no meaning behind the last event."""
-    payloads: tuple[bytes, ...] | None = None
-    """None where it is open how a reader that decodes nothing divides them."""
-    events: int | None = None
-    """Events with data, the sentinel among them; None where it is open how they count."""
+    payloads: tuple[bytes, ...] = ()
+    """The payload of each chunk, whether or not it has an event of its own."""
+    events: int = 0
+    """Events with data, the sentinel and the one that the end of the body cuts among them."""
     comments: int = 0
     skipped_events: int = 0
     last_event_id: str | None = None
@@ -114,12 +115,15 @@ class Expected:
         return {part.index: part.finish_reason for part in self._parts if part.finish_reason}
 
     @cached_property
+    def usages(self) -> list[Counts | None]:
+        """Behind each chunk the last one that has a count at the top of a chunk; without any, the last copy."""
+        top = list(accumulate((_counted(said.usage) for said in self.said), _last))
+        copies = list(accumulate((said.elsewhere for said in self.said), _last))
+        return list(map(_last, copies, top))
+
+    @property
     def usage(self) -> Counts | None:
-        """The last one that has a count at the top of a chunk; without any, the last copy."""
-        top = [said.usage for said in self.said if said.usage and said.usage != Counts(None, None, None)]
-        copies = [said.elsewhere for said in self.said if said.elsewhere]
-        found = top or copies
-        return found[-1] if found else None
+        return self.usages[-1] if self.usages else None
 
     @cached_property
     def state(self) -> str:
@@ -136,6 +140,14 @@ class Expected:
     @property
     def _parts(self) -> list[Part]:
         return [part for said in self.said for part in said.parts]
+
+
+def _counted(usage: Counts | None) -> Counts | None:
+    return None if usage == Counts(None, None, None) else usage
+
+
+def _last(before: Counts | None, behind: Counts | None) -> Counts | None:
+    return behind or before
 
 
 @dataclass(frozen=True)

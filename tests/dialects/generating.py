@@ -43,11 +43,6 @@ class _Body:
         self.items: Items = []
         self.chunks: list[Chunk] = []
         self.facts: dict[str, Any] = {}
-        if wire.lines in ("shared", "joined"):
-            # How a reader divides them that does not decode, and how it counts, is its own affair.
-            self.facts |= {"payloads": None, "events": None}
-        if wire.empty_data:
-            self.facts["events"] = None
         if wire.last != "blank line":
             self.facts["last_event_id"] = None
 
@@ -106,10 +101,8 @@ def record(dialect: Dialect, answer: Answer, wire: Wire, end: End, random: Rando
             body.facts["stray"] = _STRAY.encode()
             writer.line(_STRAY)
         case "torn":
-            body.facts["events"] = None
             body.facts["torn"] = writer.torn(wire.json((rest or spoken)[0][1]), random.random())
         case "torn sentinel":
-            body.facts["events"] = None
             body.facts["torn"] = writer.torn(wire.sentinel.strip(), random.random())
         case _:
             body.end(sentinel=False)

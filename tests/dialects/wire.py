@@ -89,23 +89,26 @@ class Writer:
         self.payloads: list[bytes] = []
         self.last_event_id = ""
         self.retry: int | None = None
+        # Whether data lines stand behind the last blank line: more of them belong to the same event.
+        self._open = False
         self._written: list[str] = ["\ufeff"] if wire.bom else []
         self._blocks = 0
         self._waiting: list[str] = []
 
     def line(self, text: str, end: str | None = None) -> None:
         self.flush()
+        self._open = self._open and text != ""
         self._written.append(text + (self.wire.end if end is None else end))
 
     def chunk(self, value: Any) -> None:
         wire = self.wire
         text = wire.json(value, indent=1 if wire.lines == "many" else None)
+        self.payloads.append(text.encode())
         if wire.lines == "joined":
             self._waiting.append(text)
             if len(self._waiting) == 2:
                 self.flush()
             return
-        self.payloads.append(text.encode())
         self._block(wire.event, text)
 
     def error(self, value: Any) -> None:
@@ -134,6 +137,7 @@ class Writer:
         self.flush()
         payload = text.encode()
         kept = payload[: max(1, int(len(payload) * share))]
+        self._data()
         # A cut character stays cut: the body is bytes.
         self._written.append(self.wire.data + kept.decode("utf-8", "surrogateescape"))
         return kept
@@ -169,13 +173,18 @@ class Writer:
             self.line(f"id: {self.last_event_id}")
         if event:
             self.line(f"event: {event}")
+        self._data()
         for line in text.split("\n"):
             self.line(wire.data + line)
         if wire.lines != "shared":
             for _ in range(wire.blank_lines):
                 self.line("")
-        self.events += 1
         self._blocks += 1
+
+    def _data(self) -> None:
+        """Count the event that the next data line belongs to."""
+        self.events += not self._open
+        self._open = True
 
     def _between(self) -> None:
         """What stands before an event and says nothing."""
@@ -187,11 +196,12 @@ class Writer:
                 if not wire.in_block:
                     self.line("")
         if wire.empty_data and self._blocks % 4 == 1:
+            self._data()
             self.line("data:")
             self.line("")
         if wire.foreign and self._blocks % 4 == 2:
+            self._data()
             self.line("event: ping")
             self.line(wire.data + wire.json({"type": "ping", "text": "[DONE]"}))
             self.line("")
-            self.events += 1
             self.skipped_events += 1

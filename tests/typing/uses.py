@@ -5,24 +5,28 @@ Nothing here runs; see `test_types.py`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, TypedDict, assert_type
 
 import msgspec
 
 from ssewire import (
     NSCALE,
+    APIError,
     AsyncChatStream,
     AsyncEventStream,
     ChatCompletionChunk,
     ChatStream,
     ChunkDecoder,
     CompletionUsage,
+    DecodeError,
     EventStream,
     IgnoredLine,
     ServerSentEvent,
     SSEDecoder,
     SSEWireError,
+    StreamStats,
 )
 
 
@@ -51,6 +55,52 @@ def chat_stream(response: Any) -> None:
     assert_type(stream.usage, CompletionUsage | None)
     assert_type(stream.finish_reasons, dict[int, str])
     assert_type(stream.last_event_id, str)
+    assert_type(stream.response_headers, Mapping[str, str])
+    assert_type(stream.response_headers.get("x-request-id"), str | None)
+    assert_type(stream.stats, StreamStats)
+    counts = stream.stats
+    assert_type((counts.bytes, counts.events, counts.chunks), tuple[int, int, int])
+    assert_type((counts.comments, counts.skipped_events), tuple[int, int])
+    assert_type((counts.repaired, counts.decode_errors), tuple[int, int])
+
+
+class Collector:
+    """Functions for decode errors that are no functions."""
+
+    def __call__(self, error: DecodeError) -> bool:
+        assert_type(error.payload, bytes)
+        return True
+
+    def method(self, error: DecodeError, more: int = 0) -> int:
+        assert_type((error.reason, error.event_number, error.offset), tuple[str, int, int])
+        return more
+
+    def of_any_error(self, error: Exception) -> None: ...
+
+
+def decode_errors(response: Any, given: Literal["raise", "skip"] | None) -> None:
+    errors: list[DecodeError] = []
+    collector = Collector()
+    assert_type(ChatStream(response, on_decode_error="raise"), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error="skip"), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=given or "raise"), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=errors.append), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=print), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=lambda error: error.payload), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=collector), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=collector.method), ChatStream[ChatCompletionChunk])
+    assert_type(ChatStream(response, on_decode_error=collector.of_any_error), ChatStream[ChatCompletionChunk])
+    assert_type(
+        ChatStream(response, on_decode_error=partial(collector.method, more=1)), ChatStream[ChatCompletionChunk]
+    )
+    assert_type(ChatStream(response, type=Mine, on_decode_error="skip"), ChatStream[Mine])
+    assert_type(ChatStream(response, type=Mine, on_decode_error=errors.append), ChatStream[Mine])
+    assert_type(AsyncChatStream(response, on_decode_error="skip"), AsyncChatStream[ChatCompletionChunk])
+    assert_type(AsyncChatStream(response, on_decode_error=errors.append), AsyncChatStream[ChatCompletionChunk])
+    assert_type(AsyncChatStream(response, type=Mine, on_decode_error=collector), AsyncChatStream[Mine])
+    assert_type(ChunkDecoder(on_decode_error="skip"), ChunkDecoder[ChatCompletionChunk])
+    assert_type(ChunkDecoder(on_decode_error=errors.append), ChunkDecoder[ChatCompletionChunk])
+    assert_type(ChunkDecoder(Mine, on_decode_error=collector.method), ChunkDecoder[Mine])
 
 
 def chunks_of_other_types(response: Any) -> None:
@@ -76,6 +126,7 @@ async def async_chat_stream(response: Any) -> None:
     assert_type(stream.iter_text(), AsyncIterator[str])
     assert_type(stream.iter_payloads(), AsyncIterator[bytes])
     assert_type(stream.iter_with_payload(), AsyncIterator[tuple[bytes, ChatCompletionChunk]])
+    assert_type((stream.stats, stream.response_headers), tuple[StreamStats, Mapping[str, str]])
     await stream.aclose()
 
 
@@ -122,6 +173,12 @@ def decoders(read: bytes | bytearray | memoryview) -> None:
     assert_type(ChunkDecoder(type=dict[str, Any]), ChunkDecoder[dict[str, Any]])
     assert_type(list(ChunkDecoder(Mine).feed(read).finish()), list[Mine])
     assert_type(chunks.done, bool)
+    assert_type(chunks.stats, StreamStats)
+    assert_type(chunks.texts(), Iterator[str])
+    assert_type(chunks.state, Literal["open", "done", "finished", "incomplete", "error", "closed"])
+
+
+def of_another_error(error: APIError) -> None: ...
 
 
 def wrong_uses(
@@ -132,6 +189,13 @@ def wrong_uses(
     ChatStream()  # type: ignore[call-overload]
     ChatStream(b"", "positional")  # type: ignore[call-overload]
     ChatStream(b"", nonsense=True)  # type: ignore[call-overload]
+    ChatStream(b"", on_decode_error="ignore")  # type: ignore[call-overload]
+    ChatStream(b"", on_decode_error=None)  # type: ignore[call-overload]
+    ChatStream(b"", on_decode_error=lambda: None)  # type: ignore[misc, arg-type]
+    ChunkDecoder(on_decode_error=of_another_error)  # type: ignore[arg-type]
+    stream.stats.chunks = 0  # type: ignore[misc]
+    stream.stats = StreamStats()  # type: ignore[misc, call-arg]
+    stream.response_headers["x"] = "y"  # type: ignore[index]
     stream.state = "done"  # type: ignore[misc]
     assert stream.state != "Done"  # type: ignore[comparison-overlap]
     next(stream).txt  # type: ignore[attr-defined]  # noqa: B018

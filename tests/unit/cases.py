@@ -9,6 +9,7 @@ from tests.unit.making import DONE, choice, chunk, sse
 
 HELLO = chunk("Hello")
 STOP = chunk(None, "stop")
+USAGE = sse({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}})
 ERROR = sse({"error": {"message": "overloaded", "type": "server_error", "code": 503}})
 
 # The limit of an event's size in the cases that need one.

@@ -18,6 +18,11 @@ def sse(payload: object) -> bytes:
     return b"data: " + data + b"\n\n"
 
 
+def lines(*payloads: bytes) -> bytes:
+    """An event with a data line for each payload, as servers write several that forget the blank lines."""
+    return b"".join(b"data: " + payload + b"\n" for payload in payloads) + b"\n"
+
+
 def choice(content: str | None = None, finish_reason: str | None = None, index: int = 0) -> dict[str, Any]:
     """A choice of a chunk."""
     return {"index": index, "delta": {"content": content}, "finish_reason": finish_reason}

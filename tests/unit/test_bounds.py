@@ -87,6 +87,33 @@ def test_the_word_error_in_a_large_event_does_not_make_a_tree_of_it() -> None:
     assert float(grown) < 3 * 16
 
 
+LARGE_ENDS = {
+    "without a usage": b'{"choices": [{"finish_reason": "stop"}], "x": [%b]}',
+    "without choices": b'{"choices": [], "x": [%b]}',
+    "in the choice": b'{"choices": [{"finish_reason": "stop", "logprobs": null, "x": [%b]}]}',
+    "with a word": b'{"choices": [{"finish_reason": "stop"}], "message": "message", "x": [%b]}',
+    "with Groq's member": b'{"choices": [{"finish_reason": "stop"}], "x_groq": {"id": "r"}, "x": [%b]}',
+}
+
+
+@linux
+@pytest.mark.parametrize("payload", LARGE_ENDS.values(), ids=LARGE_ENDS)
+@pytest.mark.parametrize("before", ["b''", "EVENT"], ids=["first", "second"])
+def test_a_large_event_at_the_end_of_an_answer_does_not_make_a_tree_of_it(payload: bytes, before: str) -> None:
+    """Usage is looked for there in other places than its own."""
+    grown = run(f"""
+        event = b"data: " + {payload!r} % (b"[1]," * (7 * MIB) + b"1") + b"\\n\\n"
+        list(ChatStream([b'data: {{"choices": [{{"finish_reason": "stop"}}]}}\\n\\n', b"data: [DONE]\\n\\n"]))
+        stream = ChatStream([{before} + event, b"data: [DONE]\\n\\n"])
+        before = resident()
+        assert len(list(stream)) == 1 + bool({before})
+        assert stream.usage is None and stream.state == "done"
+        print(peak() - before)
+    """)
+    # The payload itself, and copies of it: the tree alone would take 500.
+    assert float(grown) < 3 * 29
+
+
 @linux
 @pytest.mark.parametrize("stream", ["EventStream(reads())", "ChatStream(reads()).iter_payloads()"])
 def test_a_stream_of_a_gigabyte_needs_no_more_memory_than_its_beginning(stream: str) -> None:

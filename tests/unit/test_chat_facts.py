@@ -1,4 +1,4 @@
-"""What a ChatStream follows, usage and finish reasons, for every type of chunk; and what those types may hold."""
+"""What a ChatStream follows, usage and finish reasons, for every type of chunk; what those types may hold; headers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, TypedDict
 import msgspec
 import pytest
 
-from ssewire import APIError, ChatCompletionChunk, ChatStream, DecodeError, NotAStreamError
+from ssewire import APIError, AsyncChatStream, ChatCompletionChunk, ChatStream, DecodeError, NotAStreamError
+from tests.conftest import Run
 from tests.unit.cases import HELLO, STOP
-from tests.unit.making import DONE, Response, choice, chunk, sse
+from tests.unit.making import DONE, AsyncResponse, Reads, Response, choice, chunk, sse
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
 
@@ -93,6 +94,47 @@ def test_what_the_properties_give_is_the_readers_own() -> None:
     list(stream)
     stream.finish_reasons[0] = "changed"
     assert stream.finish_reasons == {0: "stop"}
+
+
+def test_the_headers_of_the_response_are_there_all_the_time() -> None:
+    sent = {"X-Request-ID": "r-1", "Content-Type": "text/event-stream", "x-ratelimit-remaining-tokens": "7"}
+    seen = {name.lower(): value for name, value in sent.items()}
+    stream = ChatStream(Response(HELLO, STOP, DONE, headers=sent))
+    assert stream.response_headers == seen
+    assert [stream.response_headers for _ in stream] == [seen, seen]
+    assert (stream.state, stream.response_headers) == ("done", seen)
+    stream = ChatStream(Response(HELLO, DONE, headers=sent))
+    stream.close()
+    assert stream.response_headers == seen
+    stream = ChatStream(Response(b"{}", status=429, headers=sent))
+    with pytest.raises(APIError) as caught:
+        next(stream)
+    assert stream.response_headers == caught.value.headers == seen
+
+
+def test_the_headers_of_an_asynchronous_response(run: Run) -> None:
+    async def read() -> None:
+        stream = AsyncChatStream(AsyncResponse(HELLO, DONE, headers={"Retry-After": "7"}))
+        assert stream.response_headers == {"retry-after": "7"}
+        assert [stream.response_headers async for _ in stream] == [{"retry-after": "7"}]
+        await stream.aclose()
+        assert stream.response_headers == {"retry-after": "7"}
+
+    run(read())
+
+
+def test_what_is_no_response_has_no_headers() -> None:
+    for source in (
+        HELLO + DONE,
+        [HELLO, DONE],
+        iter([HELLO, DONE]),
+        (read for read in [HELLO, DONE]),
+        Reads(HELLO, DONE),
+    ):
+        stream = ChatStream(source)
+        assert stream.response_headers == {}
+        assert [item.text for item in stream] == ["Hello"]
+        assert stream.response_headers == {}
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
-from ssewire import (
-    AsyncChatStream,
-    ChatStream,
-    ChunkDecoder,
-    DecodeError,
-)
+from ssewire import APIError, AsyncChatStream, ChatStream, ChunkDecoder, DecodeError, SSEWireError
 from tests.cases.outcome import Api, Incomplete, Undecodable, every_reader, plain
 from tests.conftest import Run
 from tests.reading import awaited, pieces, with_errors, with_errors_async
-from tests.unit.making import DONE, AsyncReads, Reads, chunk, sse
+from tests.unit.making import DONE, AsyncReads, AsyncResponse, Reads, Response, chunk, sse
 
 A: Final = sse(b'{"choices":[{"index":0,"delta":{"content":"a"}}]}')
 B: Final = sse(b'{"choices":[{"index":0,"delta":{"content":"b"}}]}')
@@ -140,13 +137,109 @@ def test_the_function_may_raise_the_error_itself() -> None:
     assert [plain(item) for item in found] == ["a", Undecodable(b"oops"), Undecodable(b'{"choices":5}'), "b"]
 
 
-def test_what_it_raises_comes_between_the_lines_of_one_event() -> None:
-    stream = ChatStream([A[:-1] + b"data: oops\n" + B + DONE], on_decode_error=raise_refusal)
+SHARED: Final = A[:-1] + b"data: oops\n" + B
+
+
+@pytest.mark.parametrize(
+    "raised", [RefusalError("r"), ValueError("v"), OSError("o"), RecursionError("r"), APIError("a")]
+)
+def test_what_it_raises_comes_between_the_lines_of_one_event(raised: Exception, run: Run) -> None:
+    def on_decode_error(_: DecodeError) -> None:
+        raise raised
+
+    stream = ChatStream([SHARED + DONE], on_decode_error=on_decode_error)
     assert plain(next(stream)) == "a"
-    with pytest.raises(RefusalError):
+    with pytest.raises(type(raised)) as caught:
         next(stream)
+    assert caught.value is raised
+    assert (stream.stats.chunks, stream.stats.decode_errors, stream.stats.repaired) == (1, 1, 1)
     assert [plain(item) for item in stream] == ["b"]
-    assert (stream.state, stream.stats.decode_errors, stream.stats.repaired) == ("done", 1, 2)
+    assert (stream.stats.chunks, stream.stats.decode_errors, stream.stats.repaired) == (2, 1, 2)
+
+    async def read() -> None:
+        stream = AsyncChatStream(awaited([SHARED + DONE]), on_decode_error=on_decode_error)
+        assert plain(await anext(stream)) == "a"
+        with pytest.raises(type(raised)) as caught:
+            await anext(stream)
+        assert caught.value is raised
+        assert [plain(item) async for item in stream] == ["b"]
+
+    run(read())
+
+
+def stops(raised: type[Exception]) -> Any:
+    """A function that raises what means the end of an iteration, such as one that calls `next` on an empty one."""
+
+    def on_decode_error(_: DecodeError) -> None:
+        raise raised
+
+    return on_decode_error
+
+
+ENDS: Final = [StopIteration, StopAsyncIteration]
+
+
+@pytest.mark.parametrize("body", [SHARED, A + BROKEN + B], ids=["shared event", "own event"])
+def test_the_end_of_an_iteration_that_it_raises_is_no_end_of_the_stream(body: bytes) -> None:
+    decoder = ChunkDecoder(on_decode_error=stops(StopIteration)).feed(body + DONE)
+    for reader in (ChatStream([body + DONE], on_decode_error=stops(StopIteration)), decoder):
+        assert plain(next(reader)) == "a"
+        with pytest.raises(RuntimeError, match="on_decode_error raised StopIteration") as caught:
+            next(reader)
+        assert isinstance(caught.value.__cause__, StopIteration)
+        assert reader.state == "open"
+        assert [plain(item) for item in reader] == ["b"]
+        assert (reader.state, reader.stats.decode_errors) == ("done", 1)
+
+
+@pytest.mark.parametrize("raised", ENDS)
+@pytest.mark.parametrize("body", [SHARED, A + BROKEN + B], ids=["shared event", "own event"])
+def test_it_is_no_end_of_an_asynchronous_stream_either(body: bytes, raised: type[Exception], run: Run) -> None:
+    async def read() -> None:
+        stream = AsyncChatStream(awaited([body + DONE]), on_decode_error=stops(raised))
+        assert plain(await anext(stream)) == "a"
+        with pytest.raises(RuntimeError) as caught:
+            await anext(stream)
+        assert isinstance(caught.value.__cause__, raised)
+        assert stream.state == "open"
+        assert [plain(item) async for item in stream] == ["b"]
+        assert (stream.state, stream.stats.decode_errors) == ("done", 1)
+
+    run(read())
+
+
+@pytest.mark.parametrize("body", [SHARED, A + BROKEN + B], ids=["shared event", "own event"])
+def test_the_function_may_close_the_stream(body: bytes) -> None:
+    seen: list[tuple[str, int]] = []
+
+    def close(_: DecodeError) -> None:
+        stream.close()
+        seen.append((stream.state, response.closed))
+
+    response = Response(body, DONE)
+    stream: ChatStream[Any] = ChatStream(response, on_decode_error=close)
+    assert plain(next(stream)) == "a"
+    # The step that is under way may come to its end.
+    assert plain(next(stream)) == "b"
+    assert seen == [("closed", 1)]
+    for reader in (stream, stream.iter_text()):
+        with pytest.raises(SSEWireError, match="closed"):
+            next(reader)
+    assert (stream.state, response.closed, response.generator_closed) == ("closed", 1, True)
+
+
+def test_the_function_may_not_read_the_stream() -> None:
+    seen: list[str] = []
+
+    def read_on(_: DecodeError) -> None:
+        with pytest.raises(SSEWireError, match="is being read already") as caught:
+            next(stream)
+        seen.append(str(caught.value))
+
+    for body in (SHARED, A + BROKEN + B):
+        stream: ChatStream[Any] = ChatStream([body + DONE], on_decode_error=read_on)
+        assert [plain(item) for item in stream] == ["a", "b"]
+    assert len(seen) == 2
 
 
 @pytest.mark.parametrize("wrong", ["ignore", "RAISE", "", None, 1, True, ["skip"]])
@@ -160,6 +253,42 @@ def test_another_value_is_refused_at_once(wrong: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="on_decode_error"):
         ChunkDecoder(on_decode_error=wrong)
     assert (source.asked, source.closed) == (0, 0)
+
+
+async def coroutine_function(_: DecodeError) -> None:
+    """Nobody would await what it gives."""
+
+
+class Awaited:
+    async def __call__(self, _: DecodeError) -> None:
+        """The same."""
+
+    async def method(self, _: DecodeError) -> None:
+        """The same."""
+
+
+COROUTINES: Final[dict[str, Any]] = {
+    "function": coroutine_function,
+    "object": Awaited(),
+    "method": Awaited().method,
+    "partial": partial(coroutine_function),
+}
+
+
+@pytest.mark.parametrize("wrong", COROUTINES.values(), ids=COROUTINES)
+def test_a_coroutine_function_is_refused_at_once_and_the_source_is_left_alone(wrong: Any) -> None:
+    response, awaiting = Response(BODY), AsyncResponse(BODY)
+    with pytest.raises(TypeError, match="cannot be a coroutine function"):
+        ChatStream(response, on_decode_error=wrong)
+    with pytest.raises(TypeError, match="cannot be a coroutine function"):
+        AsyncChatStream(awaiting, on_decode_error=wrong)
+    with pytest.raises(TypeError, match="cannot be a coroutine function"):
+        ChunkDecoder(on_decode_error=wrong)
+    # Nor was anything made that would warn when it is dropped.
+    gc.collect()
+    for source in (response, awaiting):
+        assert (source.reads.asked, source.closed, source.generator_closed) == (0, 0, False)
+    assert [plain(item) for item in ChatStream(response, on_decode_error="skip")] == ["a", "b"]
 
 
 @pytest.mark.parametrize("on_decode_error", ["skip", lambda _: None], ids=["skip", "function"])

@@ -23,6 +23,7 @@ from ssewire import (
 from tests.reading import every_cut, pieces, with_errors, with_errors_async
 from tests.unit.cases import HELLO, STOP
 from tests.unit.making import DONE, AsyncResponse, Response, choice, chunk, sse
+from tests.unit.outcomes import texts
 from tests.unit.sent_errors import BARE, EVENTS, FIELDS, LINES, NAMED, NO_ERROR_LINES, NO_ERRORS, SENT, Sent, event
 
 HEADERS = {"X-Request-Id": "r-1"}
@@ -39,11 +40,6 @@ def check(error: object, sent: Sent, *, status: int | None = 200, headers: dict[
     assert type(error.code) is type(sent.code)
     assert error.body == sent.body
     assert (error.status, error.headers) == (status, {"x-request-id": "r-1"} if headers is None else headers)
-
-
-def texts(items: Iterable[Any]) -> list[Any]:
-    """The text of each chunk, and each error in its place."""
-    return [item if isinstance(item, SSEWireError) else item.text for item in with_errors(items)]
 
 
 @pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
