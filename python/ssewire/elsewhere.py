@@ -9,6 +9,7 @@ instead, of chunks at the end of an answer.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +20,9 @@ from .models import ChatCompletionChunk, ChoiceDelta, CompletionUsage
 # A payload that the quick look refuses is looked into with the slow decoder up to this size: many times that of a chunk
 # at the end of an answer, and small enough to be built as a tree of objects.
 _SMALL: Final = 65_536
+
+
+_USAGE: Final = re.compile(rb'"usage"\s*:\s*\{')
 
 
 class _Holder(msgspec.Struct, gc=False):
@@ -43,7 +47,13 @@ _decode: Final = msgspec.json.Decoder(_Copies).decode
 
 
 def copied_usage(payload: bytes) -> CompletionUsage | None:
-    """The usage that a payload has elsewhere, Groq's first; None where it has none with counts."""
+    """The usage that a payload has elsewhere, Groq's first; None where it has none with counts.
+
+    The payload has the word in it.
+    """
+    # In most it is null.
+    if not _USAGE.search(payload):
+        return None
     try:
         copies = _decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -54,9 +64,9 @@ def copied_usage(payload: bytes) -> CompletionUsage | None:
 
 
 def take_message(payload: bytes, chunk: ChatCompletionChunk) -> None:
-    """Give each choice without a delta the message that the payload has in its place."""
+    """Give each choice without a delta the message that the payload, which has the word in it, has in its place."""
     try:
-        choices = _decode_messages(payload).choices if b'"message"' in payload else []
+        choices = _decode_messages(payload).choices
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return  # nothing was ever met that has both faults
     for choice, sent in zip(chunk.choices, choices, strict=False):

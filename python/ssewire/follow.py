@@ -34,10 +34,12 @@ Outcome: TypeAlias = tuple[Iterable[Item], bool] | None
 
 def check(on_decode_error: OnDecodeError) -> None:
     """Refuse what is no way to deal with an event that is no chunk."""
+    if on_decode_error in ("raise", "skip"):
+        return
+    if not callable(on_decode_error):
+        raise ValueError(f'on_decode_error is "raise", "skip" or a function, not {on_decode_error!r}')  # noqa: TRY004
     if any(map(iscoroutinefunction, (on_decode_error, getattr(on_decode_error, "__call__", None)))):  # noqa: B004
         raise TypeError("on_decode_error is called from inside the decoder, so it cannot be a coroutine function")
-    if not callable(on_decode_error) and on_decode_error not in ("raise", "skip"):
-        raise ValueError(f'on_decode_error is "raise", "skip" or a function, not {on_decode_error!r}')
 
 
 class Event(NamedTuple):
@@ -65,7 +67,8 @@ class ChatFollower(StreamState):
         self._require_done = require_done
         self._knows_choices = knows_choices
         self._on_decode_error = on_decode_error
-        self._lines = UnknownLines()
+        # Made when there is one: most streams have none.
+        self._lines: UnknownLines | None = None
         # The name under which chunks come, if they come under one.
         self._chunk_name = ""
         self.skipped_events = 0
@@ -169,6 +172,8 @@ class ChatFollower(StreamState):
         return None
 
     def _line(self, line: bytes, number: int, *, in_event: bool) -> Outcome:
+        if self._lines is None:
+            self._lines = UnknownLines()
         # A line inside an event is behind that event, since that is handed out first.
         said = self._lines.error(line, number + in_event)
         if said is None:
@@ -184,7 +189,7 @@ class ChatFollower(StreamState):
         if self.state != "open":
             return self._over(self.state)
         if head is not None:
-            unknown_lines = bool(self._lines.kept(number))
+            unknown_lines = bool(self._kept(number))
             error = no_event(head, self.status, self.headers, unknown_lines=unknown_lines)
             self.end("incomplete" if isinstance(error, IncompleteStreamError) else "error")
             return [error], True
@@ -198,15 +203,17 @@ class ChatFollower(StreamState):
         if self.skipped_events:
             reason += f"; {self.skipped_events} events with other names were skipped"
         self.end("incomplete")
-        return [IncompleteStreamError(reason, tail=self._lines.kept(number))], True
+        return [IncompleteStreamError(reason, tail=self._kept(number))], True
 
     def _done(self, number: int, *, nothing: bool) -> Outcome:
-        body = self._lines.kept(number - 1)
-        if nothing and number == 1 and body and self.state == "open":
+        if nothing and number == 1 and self.state == "open" and (body := self._kept(0)):
             # A gateway puts the sentinel behind whatever it relayed: a whole completion, a page of HTML.
             self.end("error")
             return [no_event(body, self.status, self.headers)], True
         return self._over("done")
+
+    def _kept(self, behind: int) -> bytes:
+        return b"" if self._lines is None else self._lines.kept(behind)
 
     def _over(self, state: State) -> Outcome:
         instead = self.ended(state)
@@ -219,6 +226,6 @@ class ChatFollower(StreamState):
         """Back to the start, for another stream."""
         self.state = "open"
         self.over = False
-        self._lines = UnknownLines()
+        self._lines = None
         self._chunk_name = ""
         self.skipped_events = self.repaired = self.decode_errors = 0

@@ -105,7 +105,7 @@ impl Chat {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
             let given = if !self.waiting.is_empty() {
@@ -162,7 +162,7 @@ impl Chat {
     }
 
     /// Take the data of an event without a name.
-    #[inline]
+    #[inline(always)]
     fn take_payload(
         &mut self,
         payload: Bound<'_, PyBytes>,
@@ -199,6 +199,7 @@ impl Chat {
     }
 
     /// The decoder refused the data; or a signal interrupted it.
+    #[cold]
     #[inline(never)]
     fn refuse(&mut self, payload: &Bound<'_, PyBytes>, error: PyErr, event: Event) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
@@ -211,6 +212,7 @@ impl Chat {
     }
 
     /// The sentinel, or what says nothing.
+    #[cold]
     #[inline(never)]
     fn take_no_chunk(
         &mut self,
@@ -234,6 +236,7 @@ impl Chat {
     }
 
     /// Take what is no event.
+    #[cold]
     #[inline(never)]
     fn take_other(&mut self, py: Python<'_>, found: Found, outside: &Outside<'_>) -> PyResult<()> {
         let events = outside.told.events.load(Ordering::Relaxed);
@@ -288,6 +291,7 @@ impl Chat {
     }
 
     /// The stream is over because of an exception, which passes through unless `unusual` puts another in its place.
+    #[cold]
     #[inline(never)]
     fn failed(&mut self, py: Python<'_>, error: PyErr, outside: &Outside<'_>) -> PyErr {
         if self.over {
@@ -309,6 +313,7 @@ impl Chat {
     }
 
     /// Ask what to make of it; gives whether there was an answer.
+    #[cold]
     #[inline(never)]
     fn unusual<'py>(
         &mut self,
@@ -334,6 +339,7 @@ impl Chat {
     }
 
     /// Hand out an item that `unusual` gave.
+    #[cold]
     #[inline(never)]
     fn hand_out(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         let Some(item) = self.waiting.pop(py)? else { return Ok(None) };
@@ -353,7 +359,7 @@ impl Chat {
     }
 
     /// A chunk is complete: follow it, and give what is wanted of it, if it has that.
-    #[inline]
+    #[inline(always)]
     fn give(
         &mut self,
         payload: Bound<'_, PyBytes>,

@@ -4,9 +4,10 @@
 //! other type a Python function names the facts.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 
+use memchr::memmem::Finder;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
@@ -18,6 +19,10 @@ use crate::member::Members;
 /// So many choices are remembered; a stream that numbers more is told from its first ones. (Early TGI counts tokens in
 /// the index, so a long answer has thousands; a hostile stream has no end of them.)
 const MOST_CHOICES: usize = 65_536;
+
+/// What stands elsewhere than in its place has these somewhere.
+static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\""));
+static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"message\""));
 
 /// What may be read at any time, from any thread.
 pub(crate) struct Told {
@@ -163,55 +168,60 @@ impl Follow {
     }
 
     /// Look at a chunk, and at its payload where the chunk does not tell all.
+    #[inline(always)]
     pub(crate) fn chunk(
         &mut self,
         payload: &Bound<'_, PyBytes>,
         chunk: &Bound<'_, PyAny>,
         told: &Told,
     ) -> PyResult<()> {
-        let py = chunk.py();
         self.followed += 1;
-        let number = self.followed;
-        match self.facts {
-            Facts::BuiltIn(members) => {
-                let usage = members.usage.get(chunk)?;
-                if !usage.is_none() && has_counts(&usage)? {
-                    self.usage(usage, told);
-                }
-                let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
-                // Copies of the usage stand at the end of an answer only.
-                let mut at_end = choices.is_empty();
-                for at in 0..choices.len() {
-                    let choice = choices.get_item(at)?;
-                    at_end |=
-                        self.choice(&members.index.get(&choice)?, &members.finish_reason.get(&choice)?, number, told)?;
-                }
-                if at_end {
-                    self.look_elsewhere(members, payload, chunk, told)?;
-                }
+        let Facts::BuiltIn(members) = self.facts else { return self.chunk_of_another_type(chunk, told) };
+        let usage = members.usage.get(chunk)?;
+        if !usage.is_none() {
+            self.usage(usage, told)?;
+        }
+        let choices = members.choices.get(chunk)?.cast_into::<PyList>()?;
+        // What stands elsewhere than in its place does so at the end of an answer only.
+        let mut at_end = choices.is_empty();
+        for at in 0..choices.len() {
+            let choice = choices.get_item(at)?;
+            let reason = members.finish_reason.get(&choice)?;
+            self.see(&members.index.get(&choice)?);
+            if !reason.is_none() {
+                at_end |= Self::reason(&members.index.get(&choice)?, &reason, told)?;
             }
-            Facts::Function(Some(ref facts)) => {
-                let facts = facts.bind(py).call1((chunk,))?;
-                let (usage, copy, choices) =
-                    facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
-                if !usage.is_none() {
-                    self.usage(usage, told);
-                } else if !copy.is_none() && !self.has_usage {
-                    told.set_usage(copy);
-                }
-                for choice in choices.iter() {
-                    let choice = choice.cast_into::<PyTuple>()?;
-                    self.choice(&choice.get_item(0)?, &choice.get_item(1)?, number, told)?;
-                }
-            }
-            Facts::Function(None) => {}
+        }
+        if at_end { self.look_elsewhere(members, payload, chunk, told) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn chunk_of_another_type(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
+        let Facts::Function(Some(ref facts)) = self.facts else { return Ok(()) };
+        let facts = facts.bind(chunk.py()).call1((chunk,))?;
+        let (usage, copy, choices) = facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
+        if !usage.is_none() {
+            self.has_usage = true;
+            told.set_usage(usage);
+        } else if !copy.is_none() && !self.has_usage {
+            told.set_usage(copy);
+        }
+        for choice in choices.iter() {
+            let choice = choice.cast_into::<PyTuple>()?;
+            let (index, reason) = (choice.get_item(0)?, choice.get_item(1)?);
+            self.see(&index);
+            Self::reason(&index, &reason, told)?;
         }
         Ok(())
     }
 
-    fn usage(&mut self, usage: Bound<'_, PyAny>, told: &Told) {
-        self.has_usage = true;
-        told.set_usage(usage);
+    #[inline(never)]
+    fn usage(&mut self, usage: Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
+        if has_counts(&usage)? {
+            self.has_usage = true;
+            told.set_usage(usage);
+        }
+        Ok(())
     }
 
     /// At the end of an answer: usage that stands elsewhere in the payload, and an answer that is there all at once.
@@ -224,31 +234,21 @@ impl Follow {
         told: &Told,
     ) -> PyResult<()> {
         let py = payload.py();
-        if !self.has_usage {
+        if !self.has_usage && USAGE.find(payload.as_bytes()).is_some() {
             let usage = members.copied_usage.bind(py).call1(PyTuple::new(py, [payload])?)?;
             if !usage.is_none() {
                 told.set_usage(usage);
             }
         }
-        if self.followed == 1 {
+        if self.followed == 1 && MESSAGE.find(payload.as_bytes()).is_some() {
             members.take_message.bind(py).call1((payload, chunk))?;
         }
         Ok(())
     }
 
-    /// Take a choice; gives whether it has a finish reason.
-    fn choice(
-        &mut self,
-        index: &Bound<'_, PyAny>,
-        reason: &Bound<'_, PyAny>,
-        number: u64,
-        told: &Told,
-    ) -> PyResult<bool> {
-        // An index that is no number of 64 bits shares one place with all others of its kind.
-        let key = index.extract::<i64>().unwrap_or(i64::MIN);
-        if self.repeated != Some(key) {
-            self.see(key, number);
-        }
+    /// Take a finish reason; gives whether it is one.
+    #[inline(never)]
+    fn reason(index: &Bound<'_, PyAny>, reason: &Bound<'_, PyAny>, told: &Told) -> PyResult<bool> {
         if reason.is_none() || !reason.is_truthy()? {
             return Ok(false);
         }
@@ -263,7 +263,19 @@ impl Follow {
         Ok(true)
     }
 
-    fn see(&mut self, key: i64, number: u64) {
+    /// A choice is in the chunk.
+    #[inline(always)]
+    fn see(&mut self, index: &Bound<'_, PyAny>) {
+        // An index that is no number of 64 bits shares one place with all others of its kind.
+        let key = index.extract::<i64>().unwrap_or(i64::MIN);
+        if self.repeated != Some(key) {
+            self.see_another(key);
+        }
+    }
+
+    #[inline(never)]
+    fn see_another(&mut self, key: i64) {
+        let number = self.followed;
         let room = self.first_seen.len() < MOST_CHOICES;
         match self.first_seen.get_mut(&key) {
             Some(first) if *first != number => {

@@ -3,6 +3,11 @@
 //! Everything here either frames (with `ssewire_core`) or hands on. What to make of an event that is not the common
 //! one is decided by one Python method, see `chat.rs`.
 
+// The way of a common event, from the framer to the follower, is inlined into one function, and whatever is not that is
+// kept out of it. As several functions it cost up to a tenth more, and another share of it with each change of the code:
+// the interpreter and msgspec fill the cache of instructions already.
+#![allow(clippy::inline_always)]
+
 mod buffer;
 mod chat;
 mod chunks;

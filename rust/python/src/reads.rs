@@ -214,7 +214,7 @@ impl Reads {
 
     /// The data and the offset of the next event, where it is a plain one that lies whole in a small read. It is a short
     /// way of [`Reads::find`] for those who ask for nothing else.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_plain(&mut self, py: Python<'_>) -> Option<(&[u8], u64)> {
         if !self.ahead.is_empty() {
             return None;
