@@ -7,6 +7,7 @@ JSON with faults goes through the second decoder (`lenient.py`). Data that is no
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -142,17 +143,18 @@ class SecondReading:
 
     def _with_error(self, payload: bytes, tree: Any, *, shared: bool = False) -> Iterator[Finding]:
         """An error, behind the chunk that it stands beside. It need not be a chunk, so that none is no fault."""
+        before: Iterable[Chunk | Undecodable] = ()
         if isinstance(tree, list):
-            for item in itertools.takewhile(lambda item: not error_in(item), tree):
-                if isinstance(item, dict) and isinstance(item.get("choices"), list):
-                    yield self._of_tree(msgspec.json.encode(item), item, ValueError())
-        elif isinstance(tree, dict) and isinstance(tree.get("choices"), list):
+            # In an array the chunks before the error; as payloads they have to be written again.
+            items = itertools.takewhile(lambda item: not error_in(item), tree)
+            chunks = (item for item in items if _has_choices(item))
+            before = (self._of_tree(json.dumps(item).encode(), item, ValueError()) for item in chunks)
+        elif _has_choices(tree):
             try:
-                yield Chunk(payload, self._decode(payload), repaired=shared)
+                before = (Chunk(payload, self._decode(payload), repaired=shared),)
             except Exception as error:  # see above
-                found = self._of_tree(payload, tree, error)
-                if isinstance(found, Chunk):
-                    yield found
+                before = (self._of_tree(payload, tree, error),)
+        yield from (found for found in before if isinstance(found, Chunk))
         yield ServerError(tree)
 
     def _of_tree(self, payload: bytes, tree: Any, refusal: Exception, *, cut: bool = False) -> Chunk | Undecodable:
@@ -162,6 +164,10 @@ class SecondReading:
             return Chunk(payload, self._chunk_of(tree), repaired=True)
         except Exception as error:  # see above
             return Undecodable(payload, _reason(error), cut)
+
+
+def _has_choices(tree: Any) -> bool:
+    return isinstance(tree, dict) and isinstance(tree.get("choices"), list)
 
 
 def _error_of(payload: bytes) -> Any:
