@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from inspect import iscoroutinefunction
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import msgspec
-
 from .errors import APIError, DecodeError, IncompleteStreamError
 from .lenient import tree_or_none
 from .not_a_stream import no_event
-from .parts import holds_events
+from .parts import holds_events, is_chunk_or_error
 from .second_reading import Chunk, Done, Finding, SecondReading, ServerError, Undecodable
-from .server_error import api_error, error_in, glance
+from .server_error import api_error
 from .state import State, StreamState
 from .unknown_lines import UnknownLines
 
@@ -116,21 +114,15 @@ class ChatFollower(StreamState):
     def _named(self, payload: bytes, name: str, event: Event) -> Outcome:
         if name == "error":
             return self._found(self._reading.named_error(payload), event)
-        # Under a name that chunks have, what cannot be read is a chunk that is broken or cut.
-        if self._is_chunk(payload) or (name == self._chunk_name and tree_or_none(payload) is None):
+        is_chunk = is_chunk_or_error(payload)
+        if not is_chunk and tree_or_none(payload) is None:
+            # It may hold several; and under a name that chunks have, what cannot be read is one that is broken or cut.
+            is_chunk = name == self._chunk_name or holds_events(payload)
+        if is_chunk:
             self._chunk_name = name
             return None
         self.skipped_events += 1
         return [], False
-
-    def _is_chunk(self, payload: bytes) -> bool:
-        """Whether the payload of a named event is a chunk or an error, or several of them."""
-        if seen := glance(payload):
-            return seen.is_error or seen.choices is not msgspec.UNSET
-        tree = tree_or_none(payload)
-        if tree is None:
-            return holds_events(payload)
-        return error_in(tree) is not None or (isinstance(tree, dict) and "choices" in tree)
 
     def _found(self, findings: Iterable[Finding] | None, event: Event) -> Outcome:
         return None if findings is None else (self._items(findings, event), False)

@@ -66,11 +66,12 @@ def lines_of(data: bytes) -> Iterator[bytes]:
 
 
 def _is_event(part: bytes) -> bool:
-    if part == DONE:
-        return True
-    if not part.startswith((b"{", b"[")):
-        return False
-    if seen := glance(part):
+    return part == DONE or (part.startswith((b"{", b"[")) and is_chunk_or_error(part))
+
+
+def is_chunk_or_error(payload: bytes) -> bool:
+    """Whether JSON says by its members that it is a chunk or an error."""
+    if seen := glance(payload):
         return seen.is_error or seen.choices is not msgspec.UNSET
-    tree = tree_or_none(part)
+    tree = tree_or_none(payload)
     return error_in(tree) is not None or (isinstance(tree, dict) and "choices" in tree)

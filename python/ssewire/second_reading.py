@@ -15,7 +15,7 @@ import msgspec
 
 from .lenient import DONE, tree_or_none
 from .parts import Part, lines_of, parts_of
-from .server_error import error_in, glance
+from .server_error import Glance, error_in, glance
 
 
 class Chunk(NamedTuple):
@@ -63,9 +63,10 @@ class SecondReading:
 
     def refused(self, payload: bytes, refusal: Exception) -> Iterator[Finding]:
         """What is in the data of an event that the first decoder refused."""
-        if (parts := self.several(payload)) is not None:
+        tree = tree_or_none(payload)
+        if tree is None and (parts := self._several(payload)) is not None:
             return parts
-        return self._mended(payload, refusal, last=True)
+        return self._mended(payload, tree, refusal, last=True)
 
     def chunks(self, payload: bytes, refusal: Exception) -> list[Any]:
         """The chunks among what is in the data of a refused event."""
@@ -73,15 +74,20 @@ class SecondReading:
 
     def several(self, payload: bytes) -> Iterator[Finding] | None:
         """What is in the parts of an event's data; None where it is one thing."""
-        if self._chunk_of is None or tree_or_none(payload) is not None or not (parts := parts_of(payload)):
+        return self._several(payload) if tree_or_none(payload) is None else None
+
+    def _several(self, payload: bytes) -> Iterator[Finding] | None:
+        """The same of data that is no JSON as a whole."""
+        if self._chunk_of is None or not (parts := parts_of(payload)):
             return None
         return self._parts(parts)
 
     def suspect(self, payload: bytes) -> Iterable[Finding] | None:
         """A payload that may be an error, or a chunk with one beside its choices; None where it has none."""
-        if (tree := _error_of(payload)) is not None:
+        seen = glance(payload)
+        if (tree := _error_of(payload, seen)) is not None:
             return self._with_error(payload, tree)
-        if glance(payload):
+        if seen:
             return None
         if (parts := self.several(payload)) is not None:
             return parts
@@ -118,19 +124,18 @@ class SecondReading:
         payload, last = part
         if payload.strip() == b"null":
             return
-        if (tree := _error_of(payload)) is not None:
+        if (tree := _error_of(payload, glance(payload))) is not None:
             yield from self._with_error(payload, tree, shared=True)
             return
         try:
             chunk = self._decode(payload)
         except Exception as error:  # a type of the user's own may raise anything
-            yield from self._mended(payload, error, last=last)
+            yield from self._mended(payload, tree_or_none(payload), error, last=last)
             return
         yield _unreadable(payload) or Chunk(payload, chunk, repaired=True)
 
-    def _mended(self, payload: bytes, refusal: Exception, *, last: bool) -> Iterator[Finding]:
-        """Read what was refused with the second decoder. What is JSON in spite of all was not cut."""
-        tree = tree_or_none(payload)
+    def _mended(self, payload: bytes, tree: Any, refusal: Exception, *, last: bool) -> Iterator[Finding]:
+        """What was refused, as the second decoder has read it. What is JSON in spite of all was not cut."""
         if tree is None:
             if payload.strip() != b"null":
                 yield Undecodable(payload, _reason(refusal), cut=last)
@@ -170,9 +175,8 @@ def _has_choices(tree: Any) -> bool:
     return isinstance(tree, dict) and isinstance(tree.get("choices"), list)
 
 
-def _error_of(payload: bytes) -> Any:
-    """A payload that is an error, or has one, decoded; None for any other."""
-    seen = glance(payload)
+def _error_of(payload: bytes, seen: Glance | None) -> Any:
+    """A payload that is an error, or has one, decoded; None for any other. `seen` is what a glance at it has shown."""
     if seen and not seen.is_error:
         return None
     tree = tree_or_none(payload)

@@ -129,6 +129,16 @@ class Right(NamedTuple):
     repaired: int = 0
 
 
+def check(right: Right, run: Run) -> None:
+    undecodable = sum(isinstance(item, Undecodable) for item in right.items)
+    for reads in every_cut(right.body):
+        for items, reader in every_reader(reads, run):
+            assert plain_texts(items) == right.items
+            stats = reader.stats
+            assert (reader.state, stats.skipped_events, stats.repaired) == (right.state, right.skipped, right.repaired)
+            assert stats.decode_errors == undecodable
+
+
 HELD: Final[dict[str, Right]] = {
     "lines": Right(named("chunk", A, B) + DONE, ["a", "b"], repaired=2),
     "lines, one name before another": Right(named("ping", A, B) + DONE, ["a", "b"], repaired=2),
@@ -160,11 +170,7 @@ HELD: Final[dict[str, Right]] = {
 
 @pytest.mark.parametrize("right", HELD.values(), ids=HELD)
 def test_an_event_of_another_name_may_hold_several(right: Right, run: Run) -> None:
-    for reads in every_cut(right.body):
-        for items, reader in every_reader(reads, run):
-            assert plain_texts(items) == right.items
-            stats = reader.stats
-            assert (reader.state, stats.skipped_events, stats.repaired) == (right.state, right.skipped, right.repaired)
+    check(right, run)
 
 
 @pytest.mark.parametrize("way", ["iter_text", "iter_payloads", "iter_with_payload"])
@@ -264,12 +270,7 @@ ERRORS: Final[dict[str, Right]] = {
 
 @pytest.mark.parametrize("right", ERRORS.values(), ids=ERRORS)
 def test_an_event_of_the_name_error(right: Right, run: Run) -> None:
-    for reads in every_cut(right.body):
-        for items, reader in every_reader(reads, run):
-            assert plain_texts(items) == right.items
-            stats = reader.stats
-            assert (reader.state, stats.skipped_events, stats.repaired) == (right.state, 0, right.repaired)
-            assert stats.decode_errors == 0
+    check(right, run)
 
 
 @pytest.mark.parametrize("way", ["iter_text", "iter_payloads", "iter_with_payload"])
