@@ -74,7 +74,9 @@ class SecondReading:
 
     def several(self, payload: bytes) -> Iterator[Finding] | None:
         """What is in the parts of an event's data; None where it is one thing."""
-        return self._several(payload) if tree_or_none(payload) is None else None
+        # A glance tells of an object that it is whole, without building it.
+        is_whole = glance(payload) is not None or tree_or_none(payload) is not None
+        return None if is_whole else self._several(payload)
 
     def _several(self, payload: bytes) -> Iterator[Finding] | None:
         """The same of data that is no JSON as a whole."""
