@@ -1,6 +1,8 @@
 """Server-Sent Events and OpenAI-compatible chat-completion streams out of the bytes of any HTTP client."""
 
 from ._core import IgnoredLine, ServerSentEvent, __version__
+from .accumulate import ChatAccumulator
+from .completion import ChatCompletion, ChatCompletionMessage, CompletionChoice, ToolCall, ToolCallFunction
 from .decode import DEFAULT_MAX_EVENT_SIZE, ChunkDecoder, SSEDecoder
 from .errors import (
     APIError,
@@ -10,6 +12,7 @@ from .errors import (
     NotAStreamError,
     SSEWireError,
     StreamIdleError,
+    ToolArgumentsError,
 )
 from .events import AsyncEventStream, EventStream
 from .models import (
@@ -32,13 +35,17 @@ __all__ = [
     "APIError",
     "AsyncChatStream",
     "AsyncEventStream",
+    "ChatAccumulator",
+    "ChatCompletion",
     "ChatCompletionChunk",
+    "ChatCompletionMessage",
     "ChatStream",
     "ChoiceDelta",
     "ChoiceDeltaToolCall",
     "ChoiceDeltaToolCallFunction",
     "ChunkChoice",
     "ChunkDecoder",
+    "CompletionChoice",
     "CompletionUsage",
     "DecodeError",
     "EventStream",
@@ -52,5 +59,8 @@ __all__ = [
     "ServerSentEvent",
     "StreamIdleError",
     "StreamStats",
+    "ToolArgumentsError",
+    "ToolCall",
+    "ToolCallFunction",
     "__version__",
 ]

@@ -6,7 +6,10 @@ All of them are `SSEWireError`, and all of them pickle, with every attribute.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .completion import ChatCompletion
 
 # Headers whose value is told in a message, by the word that is put before it.
 _TOLD_HEADERS: Final = {
@@ -128,7 +131,7 @@ class IncompleteStreamError(SSEWireError):
     end of the body cut an event.
     """
 
-    def __init__(self, reason: str, *, tail: bytes = b"", completion: Any = None) -> None:
+    def __init__(self, reason: str, *, tail: bytes = b"", completion: ChatCompletion | None = None) -> None:
         super().__init__(f"{reason}; the last bytes are {_quote_end(tail)}" if tail else reason)
         self.reason = reason
         self.tail = tail
@@ -151,4 +154,36 @@ class EventTooLargeError(SSEWireError):
 
 
 class StreamIdleError(SSEWireError):
-    """No event came for longer than the limit that the caller set."""
+    """No event came for longer than the limit that the caller set; keep-alive comments are no events."""
+
+    def __init__(self, limit: float, *, waited: float, events: int, comments: int, option: str) -> None:
+        came = f"{events} events" + (f" and {comments} keep-alive comments" if comments else "")
+        super().__init__(f"waited {waited:.3g} s for an event, more than {option}={limit:g} allows; {came} came before")
+        self.limit = limit
+        """In seconds; that of `option`."""
+        self.waited = waited
+        """Time spent waiting for reads since the last event, in seconds."""
+        self.events = events
+        """So many events came before."""
+        self.comments = comments
+        self.option = option
+        """`idle_timeout` or `first_event_timeout`."""
+        self.completion: ChatCompletion | None = None
+        """What was merged so far, where the stream accumulates."""
+
+
+class ToolArgumentsError(SSEWireError):
+    """The arguments of a tool call are no JSON, or JSON of another type than asked for."""
+
+    def __init__(self, reason: str, *, name: str, arguments: str, cut: bool) -> None:
+        text = arguments.encode("utf-8", "replace")
+        quoted = f"end with {_quote_end(text)}" if cut else f"begin with {_quote(text)}"
+        super().__init__(f"the arguments of function {name[:_QUOTED]!r} cannot be decoded: {reason}; they {quoted}")
+        self.reason = reason
+        """What is wrong with them, and where."""
+        self.name = name
+        """The function's name."""
+        self.arguments = arguments
+        """The text as it was joined."""
+        self.cut = cut
+        """Whether they are the beginning of JSON, as when the answer ended early; False where they can become none."""

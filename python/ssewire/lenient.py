@@ -266,6 +266,9 @@ _DELTA: Final[dict[str, _Rule]] = {
     "refusal": _aside,
     "reasoning_details": _parts,
     "function_call": _struct(_FUNCTION, optional=True),
+    "annotations": _parts,
+    "audio": _object,
+    "images": _parts,
 }
 _USAGE: Final[dict[str, _Rule]] = {
     "prompt_tokens": _number,

@@ -55,6 +55,9 @@ class ChoiceDelta(Struct, gc=False, omit_defaults=True):
     refusal: str | None = None
     reasoning_details: list[Any] | None = None
     function_call: ChoiceDeltaToolCallFunction | None = None
+    annotations: list[Any] | None = None
+    audio: dict[str, Any] | None = None
+    images: list[Any] | None = None
 
 
 class ChunkChoice(Struct, gc=False, omit_defaults=True):

@@ -1,7 +1,7 @@
 """Faults that were reported of other readers (`reported-faults.jsonl` says where): what is right, case by case.
 
-The inputs are our own making. Tool calls and roles that come in pieces are checked chunk by chunk, as they are sent;
-merging them is another feature's task.
+The inputs are our own making. Tool calls and roles that come in pieces are checked chunk by chunk here, as they are
+sent; what they are as a whole is in `test_merged_faults.py`.
 """
 
 from __future__ import annotations

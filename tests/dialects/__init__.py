@@ -11,7 +11,7 @@ are those of recorded streams, the words and values our own.
 
 from .answer import KINDS, Answer, answer
 from .dialect import Dialect
-from .expected import Expected, Part, Piece, Problem, Recording, Said
+from .expected import Expected, Merged, MergedCall, MergedChoice, Part, Piece, Problem, Recording, Said
 from .generating import DIALECTS, ENDS, generate, record, record_beside, record_error
 from .wire import WIRES, Wire
 
@@ -23,6 +23,9 @@ __all__ = [
     "Answer",
     "Dialect",
     "Expected",
+    "Merged",
+    "MergedCall",
+    "MergedChoice",
     "Part",
     "Piece",
     "Problem",

@@ -6,13 +6,15 @@ what was said, as the sentences of the documentation have them.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from .answer import Counts
+from .answer import Call, Counts
 
 Chunk: TypeAlias = dict[str, Any]
 Arguments: TypeAlias = str | dict[str, Any] | None
@@ -27,6 +29,8 @@ class Piece:
     name: str | None
     arguments: Arguments
     sent: Chunk = field(default_factory=dict, compare=False, repr=False)
+    call: Call | None = field(default=None, compare=False, repr=False)
+    """The whole call. Servers without index and id leave it to the reader to find out; here it is known."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,35 @@ class Problem:
     code: str | int | None
     param: str | None
     body: Any
+
+
+@dataclass(frozen=True)
+class MergedCall:
+    """A call with all that was said of it."""
+
+    id: str | None
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class MergedChoice:
+    """What one choice has said in all its chunks; None where it said nothing of the kind."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    calls: tuple[MergedCall, ...] = ()
+    function: MergedCall | None = None
+    finish_reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The whole answer, as far as it came."""
+
+    choices: dict[int, MergedChoice]
+    usage: Counts | None
 
 
 @dataclass(frozen=True)
@@ -126,6 +159,14 @@ class Expected:
         return self.usages[-1] if self.usages else None
 
     @cached_property
+    def merged(self) -> Merged:
+        """What the chunks say together, whatever stands between them."""
+        parts: dict[int, list[Part]] = {}
+        for part in self._parts:
+            parts.setdefault(part.index, []).append(part)
+        return Merged({index: _merged(parts[index]) for index in sorted(parts)}, self.usage)
+
+    @cached_property
     def state(self) -> str:
         if len(self.said) < len(self.items):
             return "error"
@@ -140,6 +181,48 @@ class Expected:
     @property
     def _parts(self) -> list[Part]:
         return [part for said in self.said for part in said.parts]
+
+
+def _merged(parts: list[Part]) -> MergedChoice:
+    pieces = [piece for part in parts for piece in part.calls]
+    # In the order in which they began, which is the answer's.
+    calls = dict.fromkeys(piece.call for piece in pieces)
+    functions = [part.function for part in parts if part.function]
+    return MergedChoice(
+        content=_joined(part.text for part in parts),
+        reasoning=_joined(part.reasoning for part in parts),
+        refusal=_joined(part.refusal for part in parts),
+        calls=tuple(_merged_call([piece for piece in pieces if piece.call is call]) for call in calls),
+        function=_merged_function(functions) if functions else None,
+        finish_reason=next((part.finish_reason for part in reversed(parts) if part.finish_reason), None),
+    )
+
+
+def _merged_call(pieces: list[Piece]) -> MergedCall:
+    call = pieces[0].call
+    assert call is not None
+    # No dialect cuts a name or an id, and some never send an id.
+    call_id = call.id if any(piece.id for piece in pieces) else None
+    name = call.name if any(piece.name for piece in pieces) else ""
+    return MergedCall(call_id, name, _text(piece.arguments for piece in pieces))
+
+
+def _merged_function(pieces: list[tuple[str | None, Arguments]]) -> MergedCall:
+    name = next((name for name, _ in pieces if name), "")
+    return MergedCall(None, name, _text(arguments for _, arguments in pieces))
+
+
+def _joined(texts: Iterable[str | None]) -> str | None:
+    return "".join(filter(None, texts)) or None
+
+
+def _text(arguments: Iterable[Arguments]) -> str:
+    """Arguments as text; an object stands for the JSON that it is."""
+    written = (
+        json.dumps(one, ensure_ascii=False, separators=(",", ":")) if isinstance(one, dict) else one
+        for one in arguments
+    )
+    return _joined(written) or ""
 
 
 def _counted(usage: Counts | None) -> Counts | None:

@@ -49,28 +49,28 @@ class Tools:
 
     def _whole(self, call: Call, index: int) -> Piece:
         arguments = json.loads(call.arguments) if self.arguments == "object" else call.arguments
-        return self._piece(index, self._first_id(call), call.name, "function", arguments)
+        return self._piece(call, index, self._first_id(call), call.name, "function", arguments)
 
     def _fragments(self, call: Call, index: int) -> Iterator[Piece]:
         first, *rest = ("", *call.fragments) if self.opening else call.fragments
         opening = None if self.arguments == "null at first" else first
-        yield self._piece(index, self._first_id(call), call.name, "function", opening)
+        yield self._piece(call, index, self._first_id(call), call.name, "function", opening)
         for fragment in rest:
             again = (
                 call.id if self.later_id is SAME else self.later_id,
                 call.name if self.later_name is SAME else self.later_name,
                 "function" if self.later_type is SAME else self.later_type,
             )
-            yield self._piece(index, *again, fragment)
+            yield self._piece(call, index, *again, fragment)
 
     def _first_id(self, call: Call) -> Any:
         return call.id if self.first_id is SAME else self.first_id
 
-    def _piece(self, index: int, id: Any, name: Any, type: Any, arguments: Any) -> Piece:
+    def _piece(self, call: Call, index: int, id: Any, name: Any, type: Any, arguments: Any) -> Piece:
         function = _present({"name": name, "arguments": arguments})
         members = {"index": index if self.indexed else ABSENT, "id": id, "type": type, "function": function}
         sent = _present({key: members[key] for key in self.order})
-        return Piece(sent.get("index"), sent.get("id"), function.get("name"), arguments, sent)
+        return Piece(sent.get("index"), sent.get("id"), function.get("name"), arguments, sent, call)
 
 
 def _present(members: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ssewire import (
     NotAStreamError,
     SSEWireError,
     StreamIdleError,
+    ToolArgumentsError,
 )
 
 ERRORS: list[SSEWireError] = [
@@ -29,7 +30,8 @@ ERRORS: list[SSEWireError] = [
     IncompleteStreamError("too early", tail=b"{", completion={"id": 1}),
     IncompleteStreamError("too early"),
     EventTooLargeError(100, 7),
-    StreamIdleError("silent"),
+    ToolArgumentsError("why", name="f", arguments='{"a":', cut=True),
+    StreamIdleError(5.0, waited=5.25, events=2, comments=3, option="idle_timeout"),
 ]
 
 
