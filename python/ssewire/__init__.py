@@ -2,6 +2,7 @@
 
 from ._core import IgnoredLine, ServerSentEvent, __version__
 from .accumulate import ChatAccumulator
+from .async_stream import AsyncChatStream
 from .completion import ChatCompletion, ChatCompletionMessage, CompletionChoice, ToolCall, ToolCallFunction
 from .decode import DEFAULT_MAX_EVENT_SIZE, ChunkDecoder, SSEDecoder
 from .errors import (
@@ -25,7 +26,7 @@ from .models import (
 )
 from .provider import CENTML, CHUTES, NSCALE, Provider
 from .stats import StreamStats
-from .stream import AsyncChatStream, ChatStream
+from .stream import ChatStream
 
 __all__ = [
     "CENTML",

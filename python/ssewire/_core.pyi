@@ -8,7 +8,7 @@ from typing_extensions import Buffer, disjoint_base
 
 from .models import CompletionUsage
 
-__all__ = ["ChunkDecoder", "ChunkView", "IgnoredLine", "SSEDecoder", "ServerSentEvent", "__version__"]
+__all__ = ["ChunkBatches", "ChunkDecoder", "ChunkView", "IgnoredLine", "SSEDecoder", "ServerSentEvent", "__version__"]
 
 __version__: Final[str]
 
@@ -112,6 +112,10 @@ class SSEDecoder(Generic[_EventT]):
         """Go back to the start, for another stream; the last event id is forgotten too."""
     def pull_from(self, source: Iterator[Any]) -> None:
         """Ask `source` for the reads from now on."""
+    def take_turns(self) -> None:
+        """From now on pause after a bounded number of events or bytes, so that others have a turn."""
+    def pausing(self) -> bool:
+        """Whether it pauses, and has nothing to give for that reason; it goes on when it is asked again."""
     def close(self) -> None:
         """Refuse to go on; from any thread, without waiting for one that is reading."""
     @property
@@ -120,6 +124,9 @@ class SSEDecoder(Generic[_EventT]):
     @property
     def done(self) -> bool:
         """Whether the sentinel of a chat stream, `[DONE]`, was among the events."""
+    @property
+    def events(self) -> int:
+        """How many events were handed out."""
     @property
     def retry(self) -> int | None:
         """The reconnection time that the stream has sent last, in milliseconds."""
@@ -139,7 +146,7 @@ class ChunkDecoder(Generic[_ChunkT]):
         decode: Callable[[bytes], _ChunkT],
         unusual: Callable[[str, bytes | None, Any, int, int], tuple[Iterable[Any], bool] | None],
         *,
-        facts: Callable[[_ChunkT], tuple[Any, Any, list[tuple[Any, Any]]]] | None = None,
+        facts: Callable[[_ChunkT], tuple[Any, Any, list[tuple[Any, Any]], bool]] | None = None,
         max_event_size: int,
         detach_min: int | None = None,
     ) -> Self: ...
@@ -156,14 +163,27 @@ class ChunkDecoder(Generic[_ChunkT]):
         """Go back to the start, for another stream."""
     def pull_from(self, source: Iterator[Any]) -> None:
         """Ask `source` for the reads from now on."""
+    def take_turns(self) -> None:
+        """From now on pause after a bounded number of events or bytes, so that others have a turn."""
+    def pausing(self) -> bool:
+        """Whether it pauses, and has nothing to give for that reason; it goes on when it is asked again."""
     def close(self) -> None:
         """Refuse to go on; from any thread, without waiting for one that is reading."""
+    def merge_with(self, merge: Callable[[_ChunkT, Any], object]) -> None:
+        """From now on call `merge(chunk, usage so far)` with each chunk that is handed out."""
+    def follow(self) -> bool:
+        """Follow a bounded part of what was fed without handing it out; give whether there is more.
+
+        An error is raised in its place; calling it again goes on behind it.
+        """
     def payloads(self) -> ChunkView[bytes]:
         """Iterate over the payloads instead, not decoded."""
     def pairs(self) -> ChunkView[tuple[bytes, _ChunkT]]:
         """Iterate over pairs of payload and chunk instead."""
     def texts(self) -> Iterator[str]:
         """Iterate over the text of each chunk that has some instead."""
+    def batches(self, most: int) -> ChunkBatches[_ChunkT]:
+        """Iterate over lists of the chunks that need no further read instead, not more than `most` in one."""
     @property
     def over(self) -> bool:
         """Whether the stream has ended, and nothing more will come of it."""
@@ -194,6 +214,9 @@ class ChunkDecoder(Generic[_ChunkT]):
     @property
     def bytes(self) -> int:
         """How many bytes were read."""
+    @property
+    def times(self) -> tuple[float | None, float | None, int, float | None, float | None]:
+        """Time to the first byte and to the first text, number, mean and longest of the gaps between texts; seconds."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> _ChunkT: ...
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...
@@ -204,4 +227,12 @@ class ChunkView(Generic[_ItemT]):
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> _ItemT: ...
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
+
+@final
+class ChunkBatches(Generic[_ItemT]):
+    """Iterates over lists of chunks."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> list[_ItemT]: ...
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...

@@ -14,8 +14,8 @@ from .lenient import chunk_of
 from .models import ChatCompletionChunk, content_text
 from .second_reading import SecondReading
 
-Facts: TypeAlias = tuple[Any, Any, list[tuple[Any, Any]]]
-"""Usage, a copy of it that stands elsewhere, and index and finish reason of each choice."""
+Facts: TypeAlias = tuple[Any, Any, list[tuple[Any, Any]], bool]
+"""Usage, a copy of it that stands elsewhere, index and finish reason of each choice, and whether there is text."""
 
 _COUNTS: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 
@@ -86,7 +86,8 @@ def _facts(chunk: Any) -> Facts:
     choices = _choices(chunk)
     copies = [_member(_member(chunk, "x_groq"), "usage"), *(_member(choice, "usage") for choice in choices)]
     copy = next(filter(None, map(_usage, copies)), None)
-    return _usage(_member(chunk, "usage")), copy, [(_index(choice), _reason(choice)) for choice in choices]
+    reasons = [(_index(choice), _reason(choice)) for choice in choices]
+    return _usage(_member(chunk, "usage")), copy, reasons, bool(text_of(chunk))
 
 
 def _usage(usage: Any) -> Any:
@@ -123,7 +124,15 @@ def text_of(chunk: Any) -> str:
     """The text of a chunk of any type that has choices of the usual shape."""
     if isinstance(chunk, (ChatCompletionChunk, DocumentedChunk)):
         return chunk.text
+    return "".join(map(_text_of, _choices(chunk)))
+
+
+def choice_text_of(index: int, chunk: Any) -> str:
+    """The text of one choice of such a chunk."""
+    return "".join(_text_of(choice) for choice in _choices(chunk) if _index(choice) == index)
+
+
+def _text_of(choice: Any) -> str:
     # A whole completion that a gateway sends as one event has a message.
-    deltas = (_member(choice, "delta") or _member(choice, "message") for choice in _choices(chunk))
-    contents = (_member(delta, "content") for delta in deltas)
-    return "".join(content_text(content) for content in contents if isinstance(content, (str, list)))
+    content = _member(_member(choice, "delta") or _member(choice, "message"), "content")
+    return content_text(content) if isinstance(content, (str, list)) else ""

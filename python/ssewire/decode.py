@@ -127,7 +127,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
 
     @property
     def stats(self) -> StreamStats:
-        """What was counted so far."""
+        """What was counted and timed so far; times are those at which bytes were fed."""
         return stats_of(self, self._follower)
 
     def reset(self) -> None:
@@ -150,7 +150,8 @@ def chat_decoder(
 
 
 def stats_of(decoder: _core.ChunkDecoder[Any], follower: ChatFollower) -> StreamStats:
-    """What a stream has counted."""
+    """What a stream has counted and timed."""
+    first_byte, first_text, gaps, mean_gap, longest_gap = decoder.times
     return StreamStats(
         bytes=decoder.bytes,
         events=decoder.events,
@@ -159,4 +160,9 @@ def stats_of(decoder: _core.ChunkDecoder[Any], follower: ChatFollower) -> Stream
         skipped_events=follower.skipped_events,
         repaired=follower.repaired,
         decode_errors=follower.decode_errors,
+        time_to_first_byte=first_byte,
+        time_to_first_text=first_text,
+        text_gaps=gaps,
+        mean_text_gap=mean_gap,
+        longest_text_gap=longest_gap,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Generic, Literal, overload
+from typing import Any, Generic, Literal, TypedDict, Unpack, overload
 
 from . import _core
 from ._core import IgnoredLine, ServerSentEvent
 from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
+from .idle import AsyncWatched, Patience, Watched
 from .pull import AsyncPull, pull_from
 from .source import open_async, open_sync
 from .state import State, StreamState
@@ -27,15 +28,35 @@ class EventFollower(StreamState):
         return None
 
 
+class EventOptions(TypedDict, total=False):
+    """What a stream of events may be told beside its source."""
+
+    max_event_size: int
+    """Most bytes of data in one event; an event beyond it is an EventTooLargeError."""
+    idle_timeout: float | None
+    """Most seconds to wait for an event; then StreamIdleError. Comments are no events, unless they are shown."""
+    first_event_timeout: float | None
+    """The same for the first event, which may take longer; without it `idle_timeout` counts there too."""
+
+
 class _Events(Generic[EventT]):
     """What both kinds of event stream have in common."""
 
     # What is wrong with the arguments is found before the source is touched.
-    def __init__(self, *, max_event_size: int, ignored_lines: bool) -> None:
+    def __init__(
+        self,
+        *,
+        ignored_lines: bool = False,
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        idle_timeout: float | None = None,
+        first_event_timeout: float | None = None,
+    ) -> None:
         self._follower = EventFollower()
         self._decoder: _core.SSEDecoder[EventT] = _core.SSEDecoder(
             max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
         )
+        decoder = self._decoder
+        self._patience = Patience(first_event_timeout, idle_timeout, lambda: (decoder.events, 0))
 
     @property
     def state(self) -> State:
@@ -72,23 +93,22 @@ class EventStream(_Events[EventT], Closing):
         self: EventStream[ServerSentEvent],
         source: Any,
         *,
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
         ignored_lines: Literal[False] = False,
+        **options: Unpack[EventOptions],
     ) -> None: ...
     @overload
     def __init__(
         self: EventStream[ServerSentEvent | IgnoredLine],
         source: Any,
         *,
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
         ignored_lines: bool,
+        **options: Unpack[EventOptions],
     ) -> None: ...
-    def __init__(
-        self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
-    ) -> None:
-        super().__init__(max_event_size=max_event_size, ignored_lines=ignored_lines)
+    def __init__(self, source: Any, *, ignored_lines: bool = False, **options: Unpack[EventOptions]) -> None:
+        super().__init__(ignored_lines=ignored_lines, **options)
         opened = self._follower.source = open_sync(source)
-        pull_from(self._decoder, opened, self._follower.refusal)
+        reads = Watched(opened.reads, self._patience) if self._patience else opened.reads
+        pull_from(self._decoder, opened, reads, self._follower.refusal)
 
     def __iter__(self) -> Iterator[EventT]:
         """Give the events; a further iterator goes on where the last one stopped."""
@@ -112,23 +132,22 @@ class AsyncEventStream(_Events[EventT], AsyncClosing):
         self: AsyncEventStream[ServerSentEvent],
         source: Any,
         *,
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
         ignored_lines: Literal[False] = False,
+        **options: Unpack[EventOptions],
     ) -> None: ...
     @overload
     def __init__(
         self: AsyncEventStream[ServerSentEvent | IgnoredLine],
         source: Any,
         *,
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
         ignored_lines: bool,
+        **options: Unpack[EventOptions],
     ) -> None: ...
-    def __init__(
-        self, source: Any, *, max_event_size: int = DEFAULT_MAX_EVENT_SIZE, ignored_lines: bool = False
-    ) -> None:
-        super().__init__(max_event_size=max_event_size, ignored_lines=ignored_lines)
+    def __init__(self, source: Any, *, ignored_lines: bool = False, **options: Unpack[EventOptions]) -> None:
+        super().__init__(ignored_lines=ignored_lines, **options)
         opened = self._follower.source = open_async(source)
-        self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.refusal)
+        reads = AsyncWatched(opened.reads, self._patience) if self._patience else opened.reads
+        self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
 
     def __aiter__(self) -> AsyncIterator[EventT]:
         """Give the events; a further iterator goes on where the last one stopped."""

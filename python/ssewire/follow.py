@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from inspect import iscoroutinefunction
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from .errors import APIError, DecodeError, IncompleteStreamError
+from .accumulate import ChatAccumulator
+from .completion import ChatCompletion
+from .errors import APIError, DecodeError, IncompleteStreamError, SSEWireError, StreamIdleError
 from .lenient import tree_or_none
 from .not_a_stream import no_event
 from .parts import holds_events, is_chunk_or_error
@@ -65,6 +67,11 @@ class ChatFollower(StreamState):
         self._require_done = require_done
         self._knows_choices = knows_choices
         self._on_decode_error = on_decode_error
+        self.accumulator: ChatAccumulator | None = None
+        # Found while the bytes were relayed, and not raised.
+        self.error: Exception | None = None
+        # The error with which the stream ends, when that is raised, and its state then.
+        self._ending: tuple[BaseException | None, State] = None, "open"
         # Made when there is one: most streams have none.
         self._lines: UnknownLines | None = None
         # The name under which chunks come, if they come under one.
@@ -94,7 +101,7 @@ class ChatFollower(StreamState):
             case "end":
                 return self._ended(payload, number, finished=detail)
             case "too_large":
-                self.end("error")
+                self._ending = detail, "error"
                 # A stream lets go of its source; a decoder that is fed goes on behind the event.
                 return [detail], self.source is not None
             case "failed":
@@ -103,7 +110,10 @@ class ChatFollower(StreamState):
             case "raised":
                 self.has_raised = True
                 # Not before it is raised: what stands in front of it comes from a stream that is well.
-                if isinstance(detail, APIError) and self.state != "closed":
+                error, state = self._ending
+                if detail is error:
+                    self.end(state)
+                elif isinstance(detail, APIError) and self.state != "closed":
                     self.state = "error"
                 return None
             case "mend":
@@ -139,8 +149,7 @@ class ChatFollower(StreamState):
                     yield None
                 case Undecodable(payload, reason, cut):
                     if cut and event.cut:
-                        self.end("incomplete")
-                        yield IncompleteStreamError("the body ended inside an event", tail=payload.rstrip(b"\n"))
+                        yield self._incomplete("the body ended inside an event", payload.rstrip(b"\n"))
                     elif instead := self._undecodable(
                         DecodeError(reason, payload=payload, event_number=event.number, offset=event.offset)
                     ):
@@ -183,7 +192,9 @@ class ChatFollower(StreamState):
         if head is not None:
             unknown_lines = bool(self._kept(number))
             error = no_event(head, self.status, self.headers, unknown_lines=unknown_lines)
-            self.end("incomplete" if isinstance(error, IncompleteStreamError) else "error")
+            if isinstance(error, IncompleteStreamError):
+                return [self._incomplete(error.reason)], True
+            self.end("error")
             return [error], True
         if finished and not self._require_done:
             return self._over("finished")
@@ -194,8 +205,21 @@ class ChatFollower(StreamState):
             reason += " and without a finish_reason"
         if self.skipped_events:
             reason += f"; {self.skipped_events} events with other names were skipped"
-        self.end("incomplete")
-        return [IncompleteStreamError(reason, tail=self._kept(number))], True
+        return [self._incomplete(reason, self._kept(number))], True
+
+    def failed(self, error: BaseException) -> SSEWireError | None:
+        """Reading the source raised; see `StreamState.failed`."""
+        if isinstance(error, StreamIdleError):
+            error.completion = self._completion()
+        return super().failed(error)
+
+    def _incomplete(self, reason: str, tail: bytes = b"") -> IncompleteStreamError:
+        error = IncompleteStreamError(reason, tail=tail, completion=self._completion())
+        self._ending = error, "incomplete"
+        return error
+
+    def _completion(self) -> ChatCompletion | None:
+        return None if self.accumulator is None else self.accumulator.completion()
 
     def _done(self, number: int, *, nothing: bool) -> Outcome:
         if nothing and number == 1 and self.state == "open" and (body := self._kept(0)):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
 from . import _core
+from .drain import drained
 from .errors import SSEWireError
+from .loops import turn
 from .source import Source
 from .state import StreamState
 
 T = TypeVar("T")
 
-# So much of the body of a refused request is read, to say in the error what the server said. Servers that validate
-# requests send back what was wrong in them, so a long prompt may be part of it.
-_REFUSAL_SIZE: Final = 1024 * 1024
+REFUSAL_SIZE: Final = 1024 * 1024
+"""So many bytes of the body of a refused request are read, to say in the error what the server said. Servers that
+validate requests send back what was wrong in them, so a long prompt may be part of it."""
 
 _NOTHING: Final[Any] = object()
 
@@ -24,9 +26,9 @@ _Refusal = Callable[[bytes], Exception]
 _Decoder: TypeAlias = _core.SSEDecoder[Any] | _core.ChunkDecoder[Any]
 
 
-def pull_from(decoder: _Decoder, source: Source[Iterator[Any]], refusal: _Refusal) -> None:
-    """Let `decoder` ask `source` for its reads; the first read raises where the status is no success."""
-    decoder.pull_from(source.reads if source.ok else _Refused(source.reads, refusal))
+def pull_from(decoder: _Decoder, source: Source[Any], reads: Iterator[Any], refusal: _Refusal) -> None:
+    """Let `decoder` take its reads from those of `source`; the first raises where the status is no success."""
+    decoder.pull_from(reads if source.ok else _Refused(reads, refusal))
 
 
 class _Refused:
@@ -44,13 +46,13 @@ class _Refused:
         except TypeError:
             self._wrong = read
             return True
-        return len(self._body) >= _REFUSAL_SIZE
+        return len(self._body) >= REFUSAL_SIZE
 
     def _outcome(self) -> Any:
         """Raise the refusal; a read that is no bytes is handed on to the decoder, which says so in its own words."""
         if self._wrong is not _NOTHING:
             return self._wrong
-        raise self._refusal(bytes(self._body[:_REFUSAL_SIZE]))
+        raise self._refusal(bytes(self._body[:REFUSAL_SIZE]))
 
     def __iter__(self) -> Self:
         return self
@@ -78,14 +80,22 @@ class AsyncPull:
     """
 
     def __init__(
-        self, decoder: _Decoder, source: Source[AsyncIterator[Any]], state: StreamState, refusal: _Refusal
+        self,
+        decoder: _Decoder,
+        source: Source[AsyncIterator[Any]],
+        reads: AsyncIterator[Any],
+        state: StreamState,
+        refusal: _Refusal,
     ) -> None:
         self._decoder = decoder
         self._source = source
-        self._reads = source.reads if source.ok else _Refused(source.reads, refusal)
+        self.reads = reads
+        """The reads as they come, whatever the status is."""
+        self._reads = reads if source.ok else _Refused(reads, refusal)
         self._state = state
         self._reading = False
         self._over = False
+        decoder.take_turns()
 
     async def next(self, view: Iterator[T]) -> T:
         """Give the next item of `view`, an iterator over the decoder; StopAsyncIteration at the end of the stream."""
@@ -95,12 +105,12 @@ class AsyncPull:
             except BaseException:
                 # What is left to hand out needs no more reads.
                 if self._decoder.over or self._state.over:
-                    await self._source.arelease()
+                    await self.release()
                 raise
             if item is not _NOTHING:
                 return item
             if self._over or self._decoder.over:
-                await self._source.arelease()
+                await self.release()
                 raise StopAsyncIteration
             await self._read()
 
@@ -109,13 +119,32 @@ class AsyncPull:
         return AsyncView(self, view)
 
     async def _read(self) -> None:
+        # The same as `alone`, in one coroutine: this is what every read costs.
         if self._reading:
-            raise SSEWireError("this stream is being read already: a stream belongs to one task at a time")
+            raise _being_read()
         self._reading = True
         try:
-            self._decoder.feed(await anext(self._reads))
+            if self._decoder.pausing():
+                await turn()
+            else:
+                self._decoder.feed(await anext(self._reads))
         except StopAsyncIteration:
             self._decoder.finish()
+        except BaseException as error:
+            await self._fail(error)
+            raise
+        finally:
+            self._reading = False
+
+    async def alone(self, step: Callable[[], Awaitable[T]]) -> T:
+        """Take a step while nobody else reads; what it raises ends the stream."""
+        if self._reading:
+            raise _being_read()
+        self._reading = True
+        try:
+            return await step()
+        except StopAsyncIteration:
+            raise
         except BaseException as error:
             await self._fail(error)
             raise
@@ -135,11 +164,24 @@ class AsyncPull:
         if instead is not None:
             raise instead from error
 
+    async def release(self) -> None:
+        """The stream has ended: close the response at once, or when the rest of its body was read."""
+        try:
+            if self._state.drains:
+                self._state.drain = False
+                await drained(self._source)
+        finally:
+            await self._source.arelease()
+
     async def aclose(self) -> None:
         """End the stream from any task; one that is reading it is not waited for."""
         if self._state.close():
             self._decoder.close()
         await self._source.arelease()
+
+
+def _being_read() -> SSEWireError:
+    return SSEWireError("this stream is being read already: a stream belongs to one task at a time")
 
 
 class AsyncView(Generic[T]):

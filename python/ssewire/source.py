@@ -27,8 +27,8 @@ _Close = Callable[[], Any]
 class Source(Generic[ReadsT]):
     """The reads of a body, and what is known of its response; `bare` ones have none.
 
-    `reads` is an iterator of bytes-like objects; `status` and `headers` (names in lower case) are the response's, where
-    it has them.
+    `reads` is an iterator of bytes-like objects, `is_async` says of which kind; `status` and `headers` (names in lower
+    case) are the response's, where it has them.
     """
 
     def __init__(self, owner: object, reads: ReadsT, close: _Close | None = None, *, bare: bool = False) -> None:
@@ -36,10 +36,10 @@ class Source(Generic[ReadsT]):
         self.reads = reads
         self.status = None if bare else _status(owner)
         self.headers = {} if bare else _headers(owner)
-        self._async = isinstance(reads, AsyncIterator)
+        self.is_async = isinstance(reads, AsyncIterator)
         self._owner = owner if close else None
         self._close = close
-        self._stop = _method(reads, "aclose" if self._async else "close")
+        self._stop = _method(reads, "aclose" if self.is_async else "close")
 
     @property
     def ok(self) -> bool:
@@ -51,16 +51,26 @@ class Source(Generic[ReadsT]):
         """Whether something is open that waits to be closed."""
         return self._close is not None or self._stop is not None
 
+    @property
+    def can_interrupt(self) -> bool:
+        """Whether `interrupt` would wake a thread that waits for a read."""
+        if self._owner is None or self.is_async:
+            return False
+        try:
+            return _fileno(self._owner) >= 0
+        except Exception:  # whatever a client raises where there is no socket, or none of its own
+            return False
+
     def interrupt(self) -> None:
         """Wake a thread that waits for a read, so that closing neither waits for it nor leaves it waiting."""
-        if self._owner is not None and not self._async:
+        if self._owner is not None and not self.is_async:
             # A response that has no socket, or has given it back, has nobody waiting.
             with suppress(Exception), socket.fromfd(_fileno(self._owner), socket.AF_INET, socket.SOCK_STREAM) as below:
                 below.shutdown(socket.SHUT_RDWR)
 
     def release(self) -> None:
         """Close the response, and the reads taken from it, once, at once. Asynchronous ones are left to `arelease`."""
-        if self._async:
+        if self.is_async:
             return
         stop, self._stop = self._stop, None
         try:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
+from .drain import drain
 from .errors import APIError, NotAStreamError, SSEWireError
 from .not_a_stream import refused
 from .source import Source
@@ -27,17 +28,37 @@ class StreamState:
     def __init__(self) -> None:
         self.state: State = "open"
         self.over = False
+        # The bytes are handed on as they come, to their end, whatever is in them.
+        self.relaying = False
+        # Behind the sentinel the rest of the body is to be read.
+        self.drain = False
+        # The reader has left before the end, or a read was cancelled.
+        self.has_left = False
         # An error was raised out of the stream, so that whoever drops it then has not left it early.
         self.has_raised = False
         self.source: Source[Any] | None = None
 
     def end(self, state: State) -> None:
         """The stream is over: let go of the response at once. The first state that is not `open` stays."""
-        self.over = True
         if self.state == "open":
             self.state = state
+        if self.relaying:
+            return
+        self.over = True
         if self.source is not None:
+            if self.drains and not self.source.is_async:
+                drain(self.source)
             self.source.release()
+
+    @property
+    def drains(self) -> bool:
+        """Whether the rest of the body is to be read before the response is let go of."""
+        return self.drain and self.state == "done" and not self.has_left
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is a success, or there is none."""
+        return self.source is None or self.source.ok
 
     @property
     def status(self) -> int | None:
@@ -57,12 +78,17 @@ class StreamState:
     def close(self) -> bool:
         """The reader leaves; says whether that was before the end. The state stays where one was reached."""
         early = not self.over
+        self.has_left |= early
         if early and self.state == "open":
             self.state = "closed"
         if early and self.source is not None:
             self.source.interrupt()
         self.end("closed")
         return early
+
+    def left(self) -> SSEWireError:
+        """The error for reading on in a stream that was left."""
+        return SSEWireError("the stream is closed: it was left before the end of its body")
 
     def ended(self, state: State) -> SSEWireError | None:
         """The body has ended. Where it did so because the stream was closed, that must not look like an end."""
@@ -73,13 +99,14 @@ class StreamState:
 
     def failed(self, error: BaseException) -> SSEWireError | None:
         """Reading the source raised. The exception passes through, unless one is given that says more."""
-        if self.state == "closed" and isinstance(error, Exception):
+        if self.has_left and isinstance(error, Exception):
             return _closed_meanwhile()
         if isinstance(error, (APIError, NotAStreamError)):
             self.end("error")
         else:
             # What a client raises leaves the answer incomplete; a cancelled read must never look like an end.
-            self.end("incomplete" if isinstance(error, Exception) else "closed")
+            self.has_left |= not isinstance(error, Exception)
+            self.end("closed" if self.has_left else "incomplete")
         return None
 
     def __del__(self) -> None:

@@ -1,78 +1,27 @@
-"""`ChatStream` and `AsyncChatStream`: an iterator of chunks over the body of any HTTP client.
+"""`ChatStream`: an iterator of chunks over the body of any synchronous HTTP client.
 
-The synchronous stream lets the compiled decoder ask the source for its reads; the asynchronous one awaits each read and
-feeds it to the same decoder.
+The compiled decoder asks the source for its reads itself.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Iterator
+from typing import Any, TypeVar, Unpack, overload
 
-from . import _core
-from .chunk_types import chunk_type, text_of
-from .closing import AsyncClosing, Closing
-from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, stats_of
-from .follow import OnDecodeError
-from .models import ChatCompletionChunk, CompletionUsage
-from .pull import AsyncPull, pull_from
-from .source import open_async, open_sync
-from .state import State
-from .stats import StreamStats
+from .chat import BATCH, Chat, StreamOptions
+from .closing import Closing
+from .completion import ChatCompletion
+from .idle import Watched
+from .models import ChatCompletionChunk
+from .pull import pull_from
+from .relay import Relay
+from .source import open_sync
 
 T = TypeVar("T")
 
 
-class _Chat(Generic[T]):
-    """What both kinds of chat stream have in common."""
-
-    # What is wrong with the arguments is found before the source is touched.
-    def __init__(self, type: Any, *, require_done: bool, on_decode_error: OnDecodeError, max_event_size: int) -> None:
-        self._known = known = chunk_type(type)
-        self._follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
-        self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(
-            *arguments, facts=known.facts, max_event_size=max_event_size
-        )
-
-    @property
-    def state(self) -> State:
-        """How the stream stands.
-
-        `open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than
-        one chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed);
-        `error` (the server sent an error, or something that is no stream, or an event beyond the limit); `closed` (by
-        the reader).
-        """
-        return self._follower.state
-
-    @property
-    def usage(self) -> CompletionUsage | None:
-        """The usage that the server sent last, in tokens; None when it sent none so far."""
-        return self._decoder.usage
-
-    @property
-    def finish_reasons(self) -> dict[int, str]:
-        """The finish reason of each choice that has one so far, by the choice's index."""
-        return self._decoder.finish_reasons
-
-    @property
-    def last_event_id(self) -> str:
-        """The last event id that the stream has sent; "" when it has sent none."""
-        return self._decoder.last_event_id
-
-    @property
-    def response_headers(self) -> Mapping[str, str]:
-        """The headers of the response, names in lower case; empty where the source has none."""
-        return self._follower.headers
-
-    @property
-    def stats(self) -> StreamStats:
-        """What the stream has counted so far; a snapshot."""
-        return stats_of(self._decoder, self._follower)
-
-
-class ChatStream(_Chat[T], Closing):
+class ChatStream(Chat[T], Closing):
     """Iterate over the chunks of a chat-completion stream.
 
         with httpx.stream(**ssewire.NSCALE.request(model=..., messages=[...])) as response:
@@ -98,142 +47,76 @@ class ChatStream(_Chat[T], Closing):
     """
 
     @overload
-    def __init__(
-        self: ChatStream[ChatCompletionChunk],
-        source: Any,
-        *,
-        require_done: bool = False,
-        on_decode_error: OnDecodeError = "raise",
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
-    ) -> None: ...
+    def __init__(self: ChatStream[ChatCompletionChunk], source: Any, **options: Unpack[StreamOptions]) -> None: ...
     @overload
-    def __init__(
-        self,
-        source: Any,
-        *,
-        type: builtins.type[T],
-        require_done: bool = False,
-        on_decode_error: OnDecodeError = "raise",
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
-    ) -> None: ...
-    def __init__(
-        self,
-        source: Any,
-        *,
-        type: Any = ChatCompletionChunk,
-        require_done: bool = False,
-        on_decode_error: OnDecodeError = "raise",
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
-    ) -> None:
-        super().__init__(
-            type, require_done=require_done, on_decode_error=on_decode_error, max_event_size=max_event_size
-        )
+    def __init__(self, source: Any, *, type: builtins.type[T], **options: Unpack[StreamOptions]) -> None: ...
+    def __init__(self, source: Any, *, type: Any = ChatCompletionChunk, **options: Unpack[StreamOptions]) -> None:
+        super().__init__(type, **options)
         opened = self._follower.source = open_sync(source)
-        pull_from(self._decoder, opened, self._follower.refusal)
+        self._reads = Watched(opened.reads, self._patience) if self._patience else opened.reads
+        pull_from(self._decoder, opened, self._reads, self._follower.refusal)
 
     def __iter__(self) -> Iterator[T]:
         """Give the chunks; a further iterator goes on where the last one stopped."""
+        self._catch_up()
         return self._decoder
 
     def __next__(self) -> T:
         """Give the next chunk."""
+        self._catch_up()
         return next(self._decoder)
 
-    def iter_text(self) -> Iterator[str]:
-        """Give the text of each chunk that has some."""
-        if self._known.facts is None:
-            return self._decoder.texts()
-        self._known.need_choices("iter_text()")
-        # No generator: that would be over after the first error.
-        return filter(None, map(text_of, self._decoder))
+    def iter_text(self, choice: int | None = None) -> Iterator[str]:
+        """Give the text of each chunk that has some; of one choice alone where its index is given."""
+        return self._texts(choice)
 
     def iter_payloads(self) -> Iterator[bytes]:
         """Give the payload of each event that is a chunk, as it was sent, without decoding it.
 
         Errors and the sentinel are seen all the same. Usage and finish reasons are not followed, but for the last few
         payloads of a body that ends without the sentinel, which tell whether the answer is whole. Documents run
-        together on one line come as one payload.
+        together on one line come as one payload. With `accumulate=True` each payload is decoded all the same.
         """
+        self._catch_up()
         return self._decoder.payloads()
 
     def iter_with_payload(self) -> Iterator[tuple[bytes, T]]:
         """Give each chunk with the payload that it was decoded from, as it was sent."""
+        self._catch_up()
         return self._decoder.pairs()
+
+    def iter_batches(self, most: int = BATCH) -> Iterator[list[T]]:
+        """Give lists of chunks: those that a read completes, at least one and not more than `most` in a list.
+
+        The cheapest loop. An error is raised behind the list of the chunks before it.
+        """
+        return self._batches(most)
+
+    def iter_bytes(self) -> Iterator[bytes]:
+        """Give the body exactly as it came, in the same reads, each at once: for gateways that hand it on.
+
+        The stream follows along: `usage`, `state`, `stats`, `finish_reasons` and, with `accumulate=True`,
+        `completion()` tell what was in the bytes given so far. Nothing in them delays, changes or stops them: they go
+        on past the sentinel to the end of the body, a refused request's body included. What would be raised elsewhere
+        shows in `state`, and the last such error in `error`. Exceptions of the client, and StreamIdleError, are raised.
+        """
+        return Relay(self._follow(), self._reads, self._follower)
+
+    def collect(self) -> ChatCompletion:
+        """Read to the end and give the whole answer, merged.
+
+        Raises what iterating raises; what came before an error is in `completion()` then, and calling `collect` again
+        goes on behind a DecodeError or an APIError.
+
+        Raises:
+            SSEWireError: Chunks were handed out before, and the stream does not accumulate.
+        """
+        self._begin_collecting()
+        for _ in self.iter_batches():
+            pass
+        return self.completion()
 
     def close(self) -> None:
         """Close the response and end the stream; from any thread, without waiting for one that is reading."""
         if self._follower.close():
             self._decoder.close()
-
-
-class AsyncChatStream(_Chat[T], AsyncClosing):
-    """Iterate asynchronously over the chunks of a chat-completion stream.
-
-        async with client.stream(**ssewire.NSCALE.request(model=..., messages=[...])) as response:
-            async for chunk in ssewire.AsyncChatStream(response):
-                print(chunk.text, end="")
-
-    The same as `ChatStream`, for responses of asynchronous clients, asynchronous iterables of bytes-like objects and
-    `bytes`, on asyncio, trio or whatever the client runs on. A read that is cancelled leaves the stream `closed`.
-    """
-
-    @overload
-    def __init__(
-        self: AsyncChatStream[ChatCompletionChunk],
-        source: Any,
-        *,
-        require_done: bool = False,
-        on_decode_error: OnDecodeError = "raise",
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self,
-        source: Any,
-        *,
-        type: builtins.type[T],
-        require_done: bool = False,
-        on_decode_error: OnDecodeError = "raise",
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
-    ) -> None: ...
-    def __init__(
-        self,
-        source: Any,
-        *,
-        type: Any = ChatCompletionChunk,
-        require_done: bool = False,
-        on_decode_error: OnDecodeError = "raise",
-        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
-    ) -> None:
-        super().__init__(
-            type, require_done=require_done, on_decode_error=on_decode_error, max_event_size=max_event_size
-        )
-        opened = self._follower.source = open_async(source)
-        self._pull = AsyncPull(self._decoder, opened, self._follower, self._follower.refusal)
-
-    def __aiter__(self) -> AsyncIterator[T]:
-        """Give the chunks; a further iterator goes on where the last one stopped."""
-        return self
-
-    async def __anext__(self) -> T:
-        """Give the next chunk."""
-        return await self._pull.next(self._decoder)
-
-    def iter_text(self) -> AsyncIterator[str]:
-        """Give the text of each chunk that has some."""
-        if self._known.facts is None:
-            return self._pull.over(self._decoder.texts())
-        self._known.need_choices("iter_text()")
-        return self._pull.over(filter(None, map(text_of, self._decoder)))
-
-    def iter_payloads(self) -> AsyncIterator[bytes]:
-        """Give the payload of each event that is a chunk; see `ChatStream.iter_payloads`."""
-        return self._pull.over(self._decoder.payloads())
-
-    def iter_with_payload(self) -> AsyncIterator[tuple[bytes, T]]:
-        """Give each chunk with the payload that it was decoded from, as it was sent."""
-        return self._pull.over(self._decoder.pairs())
-
-    async def aclose(self) -> None:
-        """Close the response and end the stream; from any task."""
-        await self._pull.aclose()

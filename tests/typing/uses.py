@@ -1,4 +1,4 @@
-"""Typed uses of the public names, checked by mypy: each `assert_type` must hold, each `ignore` must be needed.
+"""Typed uses of the public names: each `assert_type` must hold for mypy and pyright, each `ignore` be needed for mypy.
 
 Nothing here runs; see `test_types.py`.
 """
@@ -16,17 +16,26 @@ from ssewire import (
     APIError,
     AsyncChatStream,
     AsyncEventStream,
+    ChatAccumulator,
+    ChatCompletion,
     ChatCompletionChunk,
+    ChatCompletionMessage,
     ChatStream,
     ChunkDecoder,
+    CompletionChoice,
     CompletionUsage,
     DecodeError,
     EventStream,
     IgnoredLine,
+    IncompleteStreamError,
     ServerSentEvent,
     SSEDecoder,
     SSEWireError,
+    StreamIdleError,
     StreamStats,
+    ToolArgumentsError,
+    ToolCall,
+    ToolCallFunction,
 )
 
 
@@ -62,6 +71,92 @@ def chat_stream(response: Any) -> None:
     assert_type((counts.bytes, counts.events, counts.chunks), tuple[int, int, int])
     assert_type((counts.comments, counts.skipped_events), tuple[int, int])
     assert_type((counts.repaired, counts.decode_errors), tuple[int, int])
+    assert_type((counts.time_to_first_byte, counts.time_to_first_text), tuple[float | None, float | None])
+    assert_type((counts.text_gaps, counts.mean_text_gap), tuple[int, float | None])
+    assert_type(counts.longest_text_gap, float | None)
+
+
+def other_ways(stream: ChatStream[ChatCompletionChunk], own: ChatStream[Mine]) -> None:
+    assert_type(stream.iter_batches(), Iterator[list[ChatCompletionChunk]])
+    assert_type(stream.iter_batches(1), Iterator[list[ChatCompletionChunk]])
+    assert_type(own.iter_batches(most=1), Iterator[list[Mine]])
+    assert_type(stream.iter_bytes(), Iterator[bytes])
+    assert_type(stream.iter_text(0), Iterator[str])
+    assert_type(own.iter_text(choice=None), Iterator[str])
+    assert_type(stream.collect(), ChatCompletion)
+    assert_type(own.completion(), ChatCompletion)
+    assert_type(stream.error, Exception | None)
+
+
+def stream_options(response: Any, seconds: float | None) -> None:
+    assert_type(
+        ChatStream(
+            response,
+            accumulate=True,
+            require_done=True,
+            on_decode_error="skip",
+            max_event_size=1,
+            idle_timeout=seconds,
+            first_event_timeout=30,
+            drain=True,
+        ),
+        ChatStream[ChatCompletionChunk],
+    )
+    assert_type(ChatStream(response, type=Mine, accumulate=True, idle_timeout=None), ChatStream[Mine])
+    assert_type(ChatStream(response, type=dict[str, Any], drain=True), ChatStream[dict[str, Any]])
+    assert_type(
+        AsyncChatStream(response, accumulate=True, drain=True, idle_timeout=0.5, first_event_timeout=seconds),
+        AsyncChatStream[ChatCompletionChunk],
+    )
+    assert_type(AsyncChatStream(response, type=Mine, accumulate=True, drain=False), AsyncChatStream[Mine])
+
+
+def completions(completion: ChatCompletion) -> None:
+    assert_type((completion.id, completion.object, completion.model), tuple[str | None, str, str | None])
+    assert_type((completion.text, completion.reasoning), tuple[str, str])
+    assert_type(completion.created, int | float | None)
+    assert_type(completion.choices, list[CompletionChoice])
+    assert_type(completion.usage, CompletionUsage | None)
+    assert_type((completion.system_fingerprint, completion.service_tier), tuple[str | None, str | None])
+    choice = completion.choices[0]
+    assert_type((choice.index, choice.finish_reason), tuple[int, str | None])
+    assert_type(choice.logprobs, dict[str, Any] | None)
+    message = choice.message
+    assert_type(message, ChatCompletionMessage)
+    assert_type((message.role, message.content, message.refusal), tuple[str, str | None, str | None])
+    assert_type((message.reasoning, message.reasoning_content), tuple[str | None, str | None])
+    assert_type(message.reasoning_details, list[Any] | None)
+    assert_type(message.tool_calls, list[ToolCall])
+    assert_type(message.function_call, ToolCallFunction | None)
+    assert_type((message.annotations, message.images), tuple[list[Any] | None, list[Any] | None])
+    assert_type(message.audio, dict[str, Any] | None)
+
+
+def tool_calls(call: ToolCall) -> None:
+    assert_type((call.id, call.type), tuple[str | None, str])
+    assert_type((call.function.name, call.function.arguments), tuple[str, str])
+    assert_type(call.parse_arguments(), dict[str, Any])
+    assert_type(call.parse_arguments(Mine), Mine)
+    assert_type(call.parse_arguments(type=Shape), Shape)
+    try:
+        call.parse_arguments(list[int])
+    except ToolArgumentsError as error:
+        assert_type((error.name, error.arguments, error.reason, error.cut), tuple[str, str, str, bool])
+
+
+def accumulators(chunk: ChatCompletionChunk, own: Mine) -> None:
+    accumulator = ChatAccumulator()
+    accumulator.add(chunk)
+    accumulator.add(own)
+    accumulator.add({"choices": []})
+    assert_type(accumulator.completion(), ChatCompletion)
+
+
+def errors(incomplete: IncompleteStreamError, idle: StreamIdleError) -> None:
+    assert_type((incomplete.tail, incomplete.completion), tuple[bytes, ChatCompletion | None])
+    assert_type((idle.limit, idle.waited, idle.option), tuple[float, float, str])
+    assert_type((idle.events, idle.comments), tuple[int, int])
+    assert_type(idle.completion, ChatCompletion | None)
 
 
 class Collector:
@@ -127,6 +222,12 @@ async def async_chat_stream(response: Any) -> None:
     assert_type(stream.iter_payloads(), AsyncIterator[bytes])
     assert_type(stream.iter_with_payload(), AsyncIterator[tuple[bytes, ChatCompletionChunk]])
     assert_type((stream.stats, stream.response_headers), tuple[StreamStats, Mapping[str, str]])
+    assert_type(stream.iter_batches(), AsyncIterator[list[ChatCompletionChunk]])
+    assert_type(stream.iter_batches(most=1), AsyncIterator[list[ChatCompletionChunk]])
+    assert_type(stream.iter_bytes(), AsyncIterator[bytes])
+    assert_type(stream.iter_text(choice=1), AsyncIterator[str])
+    assert_type(await stream.collect(), ChatCompletion)
+    assert_type((stream.completion(), stream.error), tuple[ChatCompletion, Exception | None])
     await stream.aclose()
 
 
@@ -189,6 +290,14 @@ def wrong_uses(
     ChatStream()  # type: ignore[call-overload]
     ChatStream(b"", "positional")  # type: ignore[call-overload]
     ChatStream(b"", nonsense=True)  # type: ignore[call-overload]
+    ChatStream(b"", accumulate="yes")  # type: ignore[call-overload]
+    ChatStream(b"", idle_timeout="1")  # type: ignore[call-overload]
+    AsyncChatStream(b"", drain=None)  # type: ignore[call-overload]
+    stream.iter_text("0")  # type: ignore[arg-type]
+    stream.iter_batches(None)  # type: ignore[arg-type]
+    stream.completion().choices = ()  # type: ignore[assignment]
+    stream.completion().text = ""  # type: ignore[misc]
+    stream.collect().choices[0].delta  # type: ignore[attr-defined]  # noqa: B018
     ChatStream(b"", on_decode_error="ignore")  # type: ignore[call-overload]
     ChatStream(b"", on_decode_error=None)  # type: ignore[call-overload]
     ChatStream(b"", on_decode_error=lambda: None)  # type: ignore[misc, arg-type]

@@ -23,18 +23,20 @@
 //! order: a pair of payload and chunk, an exception, which is raised in its place, or None for the sentinel. `over` ends
 //! the stream. Without an answer the data is taken as that of a common event.
 
+mod unusual;
+mod ways;
+
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 use memchr::memmem::Finder;
-use pyo3::exceptions::{PyBaseException, PyException};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString};
 use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit};
 use ssewire_core::{DONE, is_done};
 
 use crate::chunks::Want;
-use crate::errors::event_too_large;
 use crate::follow::{Facts, Follow, Outside, count};
 use crate::found::Found;
 use crate::in_force::InForce;
@@ -50,7 +52,11 @@ pub(crate) struct Chat {
     pub(crate) follow: Follow,
     decode: Option<Py<PyAny>>,
     unusual: Option<Py<PyAny>>,
+    /// Takes each chunk that is handed out, and the usage so far, where chunks are merged.
+    pub(crate) merge: Option<Py<PyAny>>,
     waiting: Waiting,
+    /// A batch has chunks, so that neither an error nor the sentinel may come before they are handed out.
+    batching: bool,
     undecoded: Undecoded,
     over: bool,
     in_force: InForce,
@@ -71,7 +77,9 @@ impl Chat {
             follow: Follow::new(facts),
             decode: Some(decode),
             unusual: Some(unusual),
+            merge: None,
             waiting: Waiting::default(),
+            batching: false,
             undecoded: Undecoded::default(),
             over: false,
             in_force: InForce::default(),
@@ -109,6 +117,9 @@ impl Chat {
     fn step(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
             let given = if !self.waiting.is_empty() {
+                if self.reads.turn.is_over() || (self.batching && !self.waiting.chunk_is_next(py)?) {
+                    return Ok(None);
+                }
                 self.hand_out(py, want, outside)?
             } else if let Some((data, offset)) = self.reads.find_plain(py) {
                 let payload = PyBytes::new(py, data);
@@ -119,7 +130,7 @@ impl Chat {
             } else {
                 let found = self.reads.find(py);
                 self.in_force.tell(&self.reads, &outside.told.in_force);
-                outside.told.bytes.store(self.reads.bytes_read(), Ordering::Relaxed);
+                outside.told.saw(&self.reads);
                 match found {
                     Ok(None) => continue,
                     Ok(Some(Found::NeedMore)) => return Ok(None),
@@ -181,7 +192,7 @@ impl Chat {
         {
             return Ok(None);
         }
-        if want == Want::Payload && !event.cut {
+        if want == Want::Payload && !event.cut && self.merge.is_none() {
             if !(is_object && data.last() == Some(&b'}'))
                 && self.unusual(py, "parts", Some(&payload), event.cut, event.number, event.offset)?
             {
@@ -222,7 +233,11 @@ impl Chat {
     ) -> PyResult<Option<Py<PyAny>>> {
         let py = payload.py();
         if is_done(payload.as_bytes()) {
-            self.take_done(py, event.number, event.offset, outside)?;
+            if self.batching {
+                self.waiting.push_front(py.None());
+            } else {
+                self.take_done(py, event.number, event.offset, outside)?;
+            }
         }
         Ok(None)
     }
@@ -233,129 +248,6 @@ impl Chat {
         let nothing = outside.told.chunks.load(Ordering::Relaxed) == 0;
         self.unusual(py, "done", None, nothing, number, offset)?;
         Ok(())
-    }
-
-    /// Take what is no event.
-    #[cold]
-    #[inline(never)]
-    fn take_other(&mut self, py: Python<'_>, found: Found, outside: &Outside<'_>) -> PyResult<()> {
-        let events = outside.told.events.load(Ordering::Relaxed);
-        match found {
-            Found::Ignored { line, comment: false, in_event, offset } => {
-                let line = PyBytes::new(py, self.reads.bytes(py, line, self.reads.framer().line()));
-                if !in_event {
-                    self.unusual(py, "line", Some(&line), in_event, events, offset)?;
-                } else if self.waiting.may_hold() {
-                    self.unusual(py, "line", Some(&line), in_event, events, offset)?;
-                    self.waiting.hold();
-                }
-            }
-            Found::Ignored { .. } => {
-                count(&outside.told.comments);
-            }
-            Found::TooLarge(found) => {
-                let error = event_too_large(py, found);
-                self.unusual(py, "too_large", None, error.value(py), events + 1, found.offset)?;
-                self.waiting.release();
-            }
-            Found::End => {
-                let head = (events == 0).then(|| PyBytes::new(py, self.reads.head()));
-                let offset = self.reads.framer().offset();
-                self.follow_undecoded(py, outside)?;
-                let finished = self.follow.finished(py, outside.told)?;
-                self.stop();
-                self.unusual(py, "end", head.as_ref(), finished, events, offset)?;
-            }
-            Found::Event { .. } | Found::NeedMore => {}
-        }
-        Ok(())
-    }
-
-    /// The body has ended without the sentinel: see what the last payloads say of the end. One that is no chunk was
-    /// handed out as it is, and says nothing.
-    fn follow_undecoded(&mut self, py: Python<'_>, outside: &Outside<'_>) -> PyResult<()> {
-        for payload in self.undecoded.take() {
-            let payload = payload.bind(py);
-            let Some(decode) = &self.decode else { break };
-            match decode.bind(py).call1(PyTuple::new(py, [payload])?) {
-                Ok(chunk) => self.follow.chunk(payload, &chunk, outside.told)?,
-                Err(error) => {
-                    self.unusual(py, "mend", Some(payload), error.into_value(py), 0, 0)?;
-                    while let Some(chunk) = self.waiting.pop(py)? {
-                        self.follow.chunk(payload, &chunk, outside.told)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The stream is over because of an exception, which passes through unless `unusual` puts another in its place.
-    #[cold]
-    #[inline(never)]
-    fn failed(&mut self, py: Python<'_>, error: PyErr, outside: &Outside<'_>) -> PyErr {
-        if self.over {
-            return error;
-        }
-        self.stop();
-        if !error.is_instance_of::<PyException>(py) {
-            outside.closed.store(true, Ordering::Release);
-        }
-        let events = outside.told.events.load(Ordering::Relaxed);
-        let offset = self.reads.framer().offset();
-        match self.unusual(py, "failed", None, error.value(py), events, offset) {
-            Err(other) => other,
-            Ok(_) => match self.waiting.pop(py) {
-                Ok(Some(item)) if item.is_instance_of::<PyBaseException>() => PyErr::from_value(item),
-                _ => error,
-            },
-        }
-    }
-
-    /// Ask what to make of it; gives whether there was an answer.
-    #[cold]
-    #[inline(never)]
-    fn unusual<'py>(
-        &mut self,
-        py: Python<'py>,
-        kind: &str,
-        payload: Option<&Bound<'py, PyBytes>>,
-        detail: impl IntoPyObject<'py>,
-        number: u64,
-        offset: u64,
-    ) -> PyResult<bool> {
-        let Some(unusual) = &self.unusual else { return Ok(false) };
-        let detail = detail.into_bound_py_any(py)?;
-        let outcome = unusual.bind(py).call1((kind, payload, detail, number, offset))?;
-        if outcome.is_none() {
-            return Ok(false);
-        }
-        let (items, over) = outcome.extract::<(Bound<'_, PyAny>, bool)>()?;
-        self.waiting.add(&items)?;
-        if over {
-            self.stop();
-        }
-        Ok(true)
-    }
-
-    /// Hand out an item that `unusual` gave.
-    #[cold]
-    #[inline(never)]
-    fn hand_out(&mut self, py: Python<'_>, want: Want, outside: &Outside<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let Some(item) = self.waiting.pop(py)? else { return Ok(None) };
-        if item.is_none() {
-            let number = outside.told.events.load(Ordering::Relaxed);
-            self.take_done(py, number, self.reads.framer().offset(), outside)?;
-            return Ok(None);
-        }
-        if item.is_instance_of::<PyBaseException>() {
-            let offset = self.reads.framer().offset();
-            self.unusual(py, "raised", None, &item, outside.told.events.load(Ordering::Relaxed), offset)?;
-            return Err(PyErr::from_value(item));
-        }
-        let pair = item.cast_into::<PyTuple>()?;
-        let payload = pair.get_item(0)?.cast_into::<PyBytes>()?;
-        self.give(payload, pair.get_item(1)?, want, outside)
     }
 
     /// A chunk is complete: follow it, and give what is wanted of it, if it has that.
@@ -370,12 +262,16 @@ impl Chat {
         let py = payload.py();
         count(&outside.told.chunks);
         self.undecoded.forget();
-        self.follow.chunk(&payload, &chunk, outside.told)?;
+        self.follow.chunk(&payload, &chunk, &mut self.reads.came, outside.told)?;
+        if let Some(merge) = &self.merge {
+            merge.bind(py).call1((&chunk, outside.told.usage(py)))?;
+        }
         Ok(match want {
             Want::Chunk => Some(chunk.unbind()),
             Want::Payload => Some(payload.into_any().unbind()),
             Want::Pair => Some((payload, chunk).into_py_any(py)?),
             Want::Text => self.follow.facts.text(&chunk)?,
+            Want::Nothing => None,
         })
     }
 
@@ -384,6 +280,7 @@ impl Chat {
         self.follow.traverse(visit)?;
         visit.call(&self.decode)?;
         visit.call(&self.unusual)?;
+        visit.call(&self.merge)?;
         self.waiting.traverse(visit)
     }
 
@@ -393,6 +290,7 @@ impl Chat {
         self.undecoded.forget();
         self.decode = None;
         self.unusual = None;
+        self.merge = None;
         self.waiting.clear();
     }
 }

@@ -14,6 +14,7 @@ use crate::errors::{enter, finished, guarded};
 use crate::follow::{Facts, Outside, Told};
 use crate::member::Members;
 use crate::reads::{DETACH_MIN, Reads};
+use crate::times;
 
 const CLASS: &str = "ChunkDecoder";
 
@@ -58,7 +59,7 @@ impl ChunkDecoder {
             return Err(finished(slf.py(), CLASS));
         }
         state.reads.feed(data);
-        slf.get().told.bytes.store(state.reads.bytes_read(), Ordering::Relaxed);
+        slf.get().told.saw(&state.reads);
         drop(state);
         Ok(slf)
     }
@@ -90,6 +91,28 @@ impl ChunkDecoder {
         }
     }
 
+    /// From now on call `merge(chunk, usage so far)` with each chunk that is handed out.
+    fn merge_with(&self, py: Python<'_>, merge: Py<PyAny>) -> PyResult<()> {
+        self.enter(py)?.merge = Some(merge);
+        Ok(())
+    }
+
+    /// From now on pause after a bounded number of events or bytes.
+    fn take_turns(&self, py: Python<'_>) -> PyResult<()> {
+        self.enter(py)?.reads.turn.limit();
+        Ok(())
+    }
+
+    /// Whether it pauses; it goes on when it is asked again.
+    fn pausing(&self) -> bool {
+        self.state.try_lock().is_some_and(|mut state| state.reads.turn.take())
+    }
+
+    /// Follow what was fed, for a bounded number of events or bytes, without handing it out; gives whether there is more.
+    fn follow(&self, py: Python<'_>) -> PyResult<bool> {
+        guarded(py, &self.closed, || self.enter(py)?.follow_along(py, &self.outside()))
+    }
+
     fn payloads(slf: Py<Self>) -> ChunkView {
         ChunkView { decoder: slf, want: Want::Payload }
     }
@@ -100,6 +123,10 @@ impl ChunkDecoder {
 
     fn texts(slf: Py<Self>) -> ChunkView {
         ChunkView { decoder: slf, want: Want::Text }
+    }
+
+    fn batches(slf: Py<Self>, most: usize) -> ChunkBatches {
+        ChunkBatches { decoder: slf, most }
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -166,6 +193,12 @@ impl ChunkDecoder {
         self.told.bytes.load(Ordering::Relaxed)
     }
 
+    /// When the first byte and the texts came, in seconds.
+    #[getter]
+    fn times(&self) -> times::Told {
+        self.told.times.told()
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.told.traverse(&visit)?;
         self.state.try_lock().map_or(Ok(()), |state| state.traverse(&visit))
@@ -183,9 +216,12 @@ impl ChunkDecoder {
         enter(py, &self.state, &self.closed, CLASS)
     }
 
+    fn outside(&self) -> Outside<'_> {
+        Outside { told: &self.told, closed: &self.closed, done: &self.done }
+    }
+
     fn next(&self, py: Python<'_>, want: Want) -> PyResult<Option<Py<PyAny>>> {
-        let outside = Outside { told: &self.told, closed: &self.closed, done: &self.done };
-        guarded(py, &self.closed, || self.enter(py)?.next(py, want, &outside))
+        guarded(py, &self.closed, || self.enter(py)?.next(py, want, &self.outside()))
     }
 }
 
@@ -196,6 +232,8 @@ pub(crate) enum Want {
     Payload,
     Pair,
     Text,
+    /// It is only followed.
+    Nothing,
 }
 
 /// Another way to iterate over the same decoder.
@@ -213,6 +251,30 @@ impl ChunkView {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.decoder.get().next(py, self.want)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.decoder)
+    }
+}
+
+/// Iterates over lists of the chunks that need no further read.
+#[pyclass(frozen, generic, module = "ssewire._core")]
+pub(crate) struct ChunkBatches {
+    decoder: Py<ChunkDecoder>,
+    /// So many chunks a list has at the most.
+    most: usize,
+}
+
+#[pymethods]
+impl ChunkBatches {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let decoder = self.decoder.get();
+        guarded(py, &decoder.closed, || decoder.enter(py)?.batch(py, self.most, &decoder.outside()))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

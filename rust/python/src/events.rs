@@ -1,7 +1,7 @@
 //! `SSEDecoder`: reads in, server-sent events out; pushed with `feed`, or pulled from a source.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use try_lock::{Locked, TryLock};
 use crate::buffer::to_bytes;
 use crate::errors::{enter, event_too_large, finished, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
+use crate::follow::count;
 use crate::found::Found;
 use crate::in_force::InForce;
 use crate::reads::{DETACH_MIN, Reads};
@@ -24,6 +25,7 @@ pub(crate) struct SSEDecoder {
     closed: AtomicBool,
     state: TryLock<Events>,
     /// What may be asked for while another thread reads.
+    events: AtomicU64,
     in_force: Mutex<InForce>,
 }
 
@@ -48,6 +50,7 @@ impl Events {
                 let sentinel = data.first() != Some(&b'{') && is_done(data);
                 let event = ServerSentEvent::new(py, data, b"", b"", None)?;
                 self.done |= sentinel;
+                count(&decoder.events);
                 self.reads.handed_out();
                 return Ok(Some(Py::new(py, event)?.into_any()));
             }
@@ -65,7 +68,7 @@ impl Events {
         self.in_force.tell(&self.reads, &decoder.in_force);
         match found {
             Ok(None) => None,
-            Ok(Some(found)) => Some(self.take(py, found)),
+            Ok(Some(found)) => Some(self.take(py, found, decoder)),
             Err(error) if self.reads.is_pulling() => {
                 // A read that was interrupted, not one that failed, must never look like an end.
                 if !error.is_instance_of::<PyException>(py) {
@@ -77,12 +80,13 @@ impl Events {
         }
     }
 
-    fn take(&mut self, py: Python<'_>, found: Found) -> PyResult<Option<Py<PyAny>>> {
+    fn take(&mut self, py: Python<'_>, found: Found, decoder: &SSEDecoder) -> PyResult<Option<Py<PyAny>>> {
         let framer = self.reads.framer();
         match found {
             Found::NeedMore => Ok(None),
             Found::End => self.stop(py, "end", None),
             Found::Event { data, bare, .. } => {
+                count(&decoder.events);
                 let (name, id, retry) = self.reads.fields(bare);
                 let data = self.reads.data(py, data);
                 self.done |= is_done(data);
@@ -135,6 +139,7 @@ impl SSEDecoder {
                 in_force: InForce::default(),
                 done: false,
             }),
+            events: AtomicU64::new(0),
             in_force: Mutex::default(),
         }
     }
@@ -169,6 +174,7 @@ impl SSEDecoder {
         state.in_force = InForce::default();
         state.done = false;
         drop(state);
+        self.events.store(0, Ordering::Relaxed);
         if let Ok(mut in_force) = self.in_force.lock() {
             *in_force = InForce::default();
         }
@@ -179,6 +185,17 @@ impl SSEDecoder {
     fn pull_from(&self, source: &Bound<'_, PyIterator>) -> PyResult<()> {
         self.enter(source.py())?.reads.pull_from(source.clone().unbind());
         Ok(())
+    }
+
+    /// From now on pause after a bounded number of events or bytes.
+    fn take_turns(&self, py: Python<'_>) -> PyResult<()> {
+        self.enter(py)?.reads.turn.limit();
+        Ok(())
+    }
+
+    /// Whether it pauses; it goes on when it is asked again.
+    fn pausing(&self) -> bool {
+        self.state.try_lock().is_some_and(|mut state| state.reads.turn.take())
     }
 
     /// May come from any thread, and waits for none.
@@ -207,6 +224,11 @@ impl SSEDecoder {
     #[getter]
     fn done(&self) -> bool {
         self.state.try_lock().is_some_and(|state| state.done)
+    }
+
+    #[getter]
+    fn events(&self) -> u64 {
+        self.events.load(Ordering::Relaxed)
     }
 
     /// The reconnection time that the stream has sent last, in milliseconds.

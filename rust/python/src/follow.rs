@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
+use std::time::Duration;
 
 use memchr::memmem::Finder;
 use pyo3::intern;
@@ -15,10 +16,16 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::in_force::InForce;
 use crate::member::Members;
+use crate::reads::Reads;
+use crate::times::Times;
 
 /// So many choices are remembered; a stream that numbers more is told from its first ones. (Early TGI counts tokens in
 /// the index, so a long answer has thousands; a hostile stream has no end of them.)
 const MOST_CHOICES: usize = 65_536;
+
+/// So many finish reasons are kept where choices are numbered beyond 64 bits. Such numbers can be chosen so that a dict
+/// finds all of them in one place, and then takes as long as a list.
+const MOST_HUGE_CHOICES: usize = 1024;
 
 /// What stands elsewhere than in its place has these somewhere.
 static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\""));
@@ -30,6 +37,7 @@ pub(crate) struct Told {
     pub(crate) chunks: AtomicU64,
     pub(crate) comments: AtomicU64,
     pub(crate) bytes: AtomicU64,
+    pub(crate) times: Times,
     usage: Mutex<Option<Py<PyAny>>>,
     finish_reasons: Mutex<Py<PyDict>>,
     pub(crate) in_force: Mutex<InForce>,
@@ -42,6 +50,7 @@ impl Told {
             chunks: AtomicU64::new(0),
             comments: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            times: Times::default(),
             usage: Mutex::new(None),
             finish_reasons: Mutex::new(PyDict::new(py).unbind()),
             in_force: Mutex::default(),
@@ -60,6 +69,15 @@ impl Told {
         self.in_force.lock().map(|in_force| in_force.clone()).unwrap_or_default()
     }
 
+    /// The reads stand so now.
+    pub(crate) fn saw(&self, reads: &Reads) {
+        if self.bytes.swap(reads.bytes_read(), Ordering::Relaxed) == 0
+            && let Some(came) = reads.first_byte()
+        {
+            self.times.byte(came);
+        }
+    }
+
     fn set_usage(&self, usage: Bound<'_, PyAny>) {
         let earlier = self.usage.lock().ok().and_then(|mut last| last.replace(usage.unbind()));
         // Dropped here, where no lock is held: it may run code of the user's.
@@ -70,6 +88,7 @@ impl Told {
         for counter in [&self.events, &self.chunks, &self.comments, &self.bytes] {
             counter.store(0, Ordering::Relaxed);
         }
+        self.times.reset();
         let usage = self.usage.lock().ok().and_then(|mut last| last.take());
         let reasons = PyDict::new(py).unbind();
         let reasons = self.finish_reasons.lock().map(|mut last| std::mem::replace(&mut *last, reasons));
@@ -108,11 +127,20 @@ pub(crate) fn count(counter: &AtomicU64) -> u64 {
 pub(crate) enum Facts {
     /// It is of the built-in type.
     BuiltIn(&'static Members),
-    /// It is of another: a function gives `(usage, copy of the usage, [(index, finish_reason)])`.
+    /// It is of another: a function gives `(usage, copy of the usage, [(index, finish_reason)], whether it has text)`.
     Function(Option<Py<PyAny>>),
 }
 
 impl Facts {
+    /// Whether the content of a choice of a chunk has text; of typed parts only some are.
+    #[inline]
+    fn has_text(&self, content: &Bound<'_, PyAny>, chunk: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match content.cast_exact::<PyString>() {
+            Ok(content) => content.is_truthy(),
+            Err(_) => Ok(!content.is_none() && self.text(chunk)?.is_some()),
+        }
+    }
+
     /// The text of a chunk, where it has any.
     pub(crate) fn text(&self, chunk: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let py = chunk.py();
@@ -162,21 +190,24 @@ impl Follow {
     }
 
     pub(crate) fn reset(&mut self) {
+        self.followed = 0;
         self.repeated = None;
         self.first_seen = HashMap::new();
         self.has_usage = false;
     }
 
-    /// Look at a chunk, and at its payload where the chunk does not tell all.
+    /// Look at a chunk, and at its payload where the chunk does not tell all. `came` is when its read came, until text
+    /// is found in it.
     #[inline(always)]
     pub(crate) fn chunk(
         &mut self,
         payload: &Bound<'_, PyBytes>,
         chunk: &Bound<'_, PyAny>,
+        came: &mut Option<Duration>,
         told: &Told,
     ) -> PyResult<()> {
         self.followed += 1;
-        let Facts::BuiltIn(members) = self.facts else { return self.chunk_of_another_type(chunk, told) };
+        let Facts::BuiltIn(members) = self.facts else { return self.chunk_of_another_type(chunk, came, told) };
         let usage = members.usage.get(chunk)?;
         if !usage.is_none() {
             self.usage(usage, told)?;
@@ -188,6 +219,9 @@ impl Follow {
             let choice = choices.get_item(at)?;
             let reason = members.finish_reason.get(&choice)?;
             self.see(&members.index.get(&choice)?);
+            if came.is_some() && self.facts.has_text(&members.content.get(&members.delta.get(&choice)?)?, chunk)? {
+                came.take().into_iter().for_each(|came| told.times.text(came));
+            }
             if !reason.is_none() {
                 at_end |= Self::reason(&members.index.get(&choice)?, &reason, told)?;
             }
@@ -196,10 +230,19 @@ impl Follow {
     }
 
     #[inline(never)]
-    fn chunk_of_another_type(&mut self, chunk: &Bound<'_, PyAny>, told: &Told) -> PyResult<()> {
+    fn chunk_of_another_type(
+        &mut self,
+        chunk: &Bound<'_, PyAny>,
+        came: &mut Option<Duration>,
+        told: &Told,
+    ) -> PyResult<()> {
         let Facts::Function(Some(ref facts)) = self.facts else { return Ok(()) };
         let facts = facts.bind(chunk.py()).call1((chunk,))?;
-        let (usage, copy, choices) = facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>)>()?;
+        let (usage, copy, choices, has_text) =
+            facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>, bool)>()?;
+        if has_text {
+            came.take().into_iter().for_each(|came| told.times.text(came));
+        }
         if !usage.is_none() {
             self.has_usage = true;
             told.set_usage(usage);
@@ -256,7 +299,8 @@ impl Follow {
             // `stop` says the least: one that comes late does not replace `tool_calls`.
             let known = reasons.contains(index)?;
             let replaces = known && !reason.eq(intern!(index.py(), "stop"))?;
-            if replaces || (!known && reasons.len() < MOST_CHOICES) {
+            let most = if index.extract::<i64>().is_ok() { MOST_CHOICES } else { MOST_HUGE_CHOICES };
+            if replaces || (!known && reasons.len() < most) {
                 reasons.set_item(index, reason)?;
             }
         }

@@ -19,6 +19,8 @@ mod found;
 mod in_force;
 mod member;
 mod reads;
+mod times;
+mod turn;
 mod undecoded;
 mod waiting;
 
@@ -27,7 +29,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::chunks::{ChunkDecoder, ChunkView};
+    use crate::chunks::{ChunkBatches, ChunkDecoder, ChunkView};
     #[pymodule_export]
     use crate::event::{IgnoredLine, ServerSentEvent};
     #[pymodule_export]

@@ -5,6 +5,7 @@
 //! is copied, no list of results grows with the read, and signals are looked at after a bounded amount of work.
 
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
@@ -13,6 +14,7 @@ use ssewire_core::{END_OF_INPUT, Framer};
 
 use crate::buffer::to_bytes;
 use crate::found::{Found, Place, frame_ahead, place};
+use crate::turn::Turn;
 
 /// From so many bytes left in a read on, framing releases the interpreter: never for what comes from a socket, always
 /// for large bodies held in memory. Framing runs at gigabytes a second, so that two threads gain nothing from a release
@@ -42,13 +44,19 @@ enum End {
     Stopped,
 }
 
+/// A read, and when it came since the start; the end of the body comes at no time.
+type Read = (Py<PyBytes>, Option<Duration>);
+
 pub(crate) struct Reads {
     framer: Framer,
     /// At the end of the body its unfinished event is delivered; the standard drops it.
     deliver_last: bool,
     detach_min: usize,
     source: Option<Py<PyIterator>>,
-    waiting: VecDeque<Py<PyBytes>>,
+    /// Nothing is asked of the source for now.
+    pub(crate) resting: bool,
+    pub(crate) turn: Turn,
+    waiting: VecDeque<Read>,
     read: Option<Py<PyBytes>>,
     at: usize,
     /// Up to here the read is framed step by step although it is large.
@@ -60,6 +68,11 @@ pub(crate) struct Reads {
     /// The first bytes of the body, until an event is found: those of the reads that were looked through.
     head: Option<Vec<u8>>,
     bytes_read: u64,
+    start: Instant,
+    /// When the first byte came, since the start.
+    first_byte: Option<Duration>,
+    /// When the read that is looked into came, since the start, until somebody has taken note of it.
+    pub(crate) came: Option<Duration>,
 }
 
 impl Reads {
@@ -69,6 +82,8 @@ impl Reads {
             deliver_last,
             detach_min,
             source: None,
+            resting: false,
+            turn: Turn::unlimited(),
             waiting: VecDeque::new(),
             read: None,
             at: 0,
@@ -78,6 +93,9 @@ impl Reads {
             end: End::Open,
             head: Some(Vec::new()),
             bytes_read: 0,
+            start: Instant::now(),
+            first_byte: None,
+            came: None,
         }
     }
 
@@ -91,11 +109,16 @@ impl Reads {
     }
 
     pub(crate) fn feed(&mut self, read: Bound<'_, PyBytes>) {
+        self.bytes_read += read.as_bytes().len() as u64;
+        self.turn.spend(0);
         if self.end != End::Open {
             return;
         }
-        self.bytes_read += read.as_bytes().len() as u64;
-        self.queue(read.unbind());
+        let now = self.start.elapsed();
+        if self.first_byte.is_none() && self.bytes_read > 0 {
+            self.first_byte = Some(now);
+        }
+        self.queue((read.unbind(), Some(now)));
     }
 
     /// So many bytes the source has handed out.
@@ -103,7 +126,12 @@ impl Reads {
         self.bytes_read
     }
 
-    fn queue(&mut self, read: Py<PyBytes>) {
+    /// When the first byte came, since the start.
+    pub(crate) fn first_byte(&self) -> Option<Duration> {
+        self.first_byte
+    }
+
+    fn queue(&mut self, read: Read) {
         if self.read.is_none() {
             self.begin(Some(read));
         } else {
@@ -111,8 +139,13 @@ impl Reads {
         }
     }
 
-    fn begin(&mut self, read: Option<Py<PyBytes>>) {
-        self.read = read;
+    fn begin(&mut self, next: Option<Read>) {
+        if let Some((read, came)) = next {
+            self.read = Some(read);
+            self.came = came.or(self.came);
+        } else {
+            self.read = None;
+        }
         self.at = 0;
         self.step_until = 0;
     }
@@ -121,7 +154,7 @@ impl Reads {
     pub(crate) fn finish(&mut self, py: Python<'_>) {
         let end = std::mem::replace(&mut self.end, End::Finished);
         if end == End::Open && self.deliver_last {
-            self.queue(PyBytes::new(py, END_OF_INPUT).unbind());
+            self.queue((PyBytes::new(py, END_OF_INPUT).unbind(), None));
         }
     }
 
@@ -156,6 +189,8 @@ impl Reads {
         self.end = End::Open;
         self.head = Some(Vec::new());
         self.bytes_read = 0;
+        self.start = Instant::now();
+        self.first_byte = None;
     }
 
     /// Let go of the source, and of all that was read but not looked at.
@@ -164,6 +199,7 @@ impl Reads {
         self.waiting.clear();
         self.ahead.clear();
         self.begin(None);
+        self.came = None;
         if self.end == End::Open {
             self.end = End::Stopped;
         }
@@ -216,7 +252,7 @@ impl Reads {
     /// way of [`Reads::find`] for those who ask for nothing else.
     #[inline(always)]
     pub(crate) fn find_plain(&mut self, py: Python<'_>) -> Option<(&[u8], u64)> {
-        if !self.ahead.is_empty() {
+        if !self.ahead.is_empty() || self.turn.is_over() {
             return None;
         }
         let mut left = self.left(self.read.as_ref()?.as_bytes(py))?;
@@ -224,12 +260,17 @@ impl Reads {
         let event = self.framer.next_plain(&mut left)?;
         self.at += length - left.len();
         self.head = None;
+        self.turn.spend(event.data.len());
         Some((event.data, event.offset))
     }
 
-    /// Find the next thing in the reads, asking the source for more where there is one. Gives nothing when there is a
+    /// Find the next thing in the reads, asking the source for more where there is one; more is needed, too, when it is
+    /// somebody else's turn. Gives nothing when there is a
     /// new read to look into, or more framed ahead: then the short way may be open again.
     pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
+        if self.turn.is_over() {
+            return Ok(Some(Found::NeedMore));
+        }
         let found = match self.ahead.pop_front() {
             Some(found) => found,
             None => match self.frame_next(py) {
@@ -237,8 +278,11 @@ impl Reads {
                 found => found,
             },
         };
-        if matches!(found, Found::Event { .. }) {
+        if let Found::Event { data, .. } = found {
             self.head = None;
+            self.turn.spend(self.data(py, data).len());
+        } else {
+            self.turn.spend(0);
         }
         Ok(Some(found).filter(|found| !matches!(found, Found::NeedMore)))
     }
@@ -284,7 +328,7 @@ impl Reads {
         if self.end != End::Open {
             return Ok(Some(Found::End));
         }
-        let Some(source) = &self.source else { return Ok(Some(Found::NeedMore)) };
+        let Some(source) = self.source.as_ref().filter(|_| !self.resting) else { return Ok(Some(Found::NeedMore)) };
         match source.bind(py).clone().next() {
             Some(read) => self.feed(to_bytes(&read?)?),
             None => self.finish(py),

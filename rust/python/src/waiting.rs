@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList};
+use pyo3::types::{PyIterator, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
 enum Next {
@@ -71,6 +71,19 @@ impl Waiting {
             }
         }
         Ok(None)
+    }
+
+    /// Put an item before all others.
+    pub(crate) fn push_front(&mut self, item: Py<PyAny>) {
+        self.queue.push_front(Next::Item(item));
+    }
+
+    /// Whether what comes next is a chunk. It is made for that, where it was not there yet.
+    pub(crate) fn chunk_is_next(&mut self, py: Python<'_>) -> PyResult<bool> {
+        let Some(item) = self.pop(py)? else { return Ok(true) };
+        let is_chunk = item.is_instance_of::<PyTuple>();
+        self.push_front(item.unbind());
+        Ok(is_chunk)
     }
 
     pub(crate) fn clear(&mut self) {

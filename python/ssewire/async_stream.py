@@ -1,0 +1,87 @@
+"""`AsyncChatStream`: an asynchronous iterator of chunks over the body of any asynchronous HTTP client.
+
+Each read is awaited and fed to the decoder.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import AsyncIterator
+from typing import Any, TypeVar, Unpack, overload
+
+from .chat import BATCH, Chat, StreamOptions
+from .closing import AsyncClosing
+from .completion import ChatCompletion
+from .idle import AsyncWatched
+from .models import ChatCompletionChunk
+from .pull import AsyncPull
+from .relay import AsyncRelay
+from .source import open_async
+
+T = TypeVar("T")
+
+
+class AsyncChatStream(Chat[T], AsyncClosing):
+    """Iterate asynchronously over the chunks of a chat-completion stream.
+
+        async with client.stream(**ssewire.NSCALE.request(model=..., messages=[...])) as response:
+            async for chunk in ssewire.AsyncChatStream(response):
+                print(chunk.text, end="")
+
+    The same as `ChatStream`, for responses of asynchronous clients, asynchronous iterables of bytes-like objects and
+    `bytes`, on asyncio, trio or whatever the client runs on. A read that is cancelled leaves the stream `closed`.
+
+    However much is there already, other tasks have a turn after some hundred events, or as many KiB (asyncio, trio).
+    """
+
+    @overload
+    def __init__(self: AsyncChatStream[ChatCompletionChunk], source: Any, **options: Unpack[StreamOptions]) -> None: ...
+    @overload
+    def __init__(self, source: Any, *, type: builtins.type[T], **options: Unpack[StreamOptions]) -> None: ...
+    def __init__(self, source: Any, *, type: Any = ChatCompletionChunk, **options: Unpack[StreamOptions]) -> None:
+        super().__init__(type, **options)
+        opened = self._follower.source = open_async(source)
+        reads = AsyncWatched(opened.reads, self._patience) if self._patience else opened.reads
+        self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        """Give the chunks; a further iterator goes on where the last one stopped."""
+        self._catch_up()
+        return self
+
+    async def __anext__(self) -> T:
+        """Give the next chunk."""
+        return await self._pull.next(self._decoder)
+
+    def iter_text(self, choice: int | None = None) -> AsyncIterator[str]:
+        """Give the text of each chunk that has some; of one choice alone where its index is given."""
+        return self._pull.over(self._texts(choice))
+
+    def iter_payloads(self) -> AsyncIterator[bytes]:
+        """Give the payload of each event that is a chunk; see `ChatStream.iter_payloads`."""
+        self._catch_up()
+        return self._pull.over(self._decoder.payloads())
+
+    def iter_with_payload(self) -> AsyncIterator[tuple[bytes, T]]:
+        """Give each chunk with the payload that it was decoded from, as it was sent."""
+        self._catch_up()
+        return self._pull.over(self._decoder.pairs())
+
+    def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
+        """Give lists of chunks, the cheapest loop; see `ChatStream.iter_batches`."""
+        return self._pull.over(self._batches(most))
+
+    def iter_bytes(self) -> AsyncIterator[bytes]:
+        """Give the body exactly as it came, in the same reads, each at once; see `ChatStream.iter_bytes`."""
+        return AsyncRelay(self._follow(), self._pull, self._follower)
+
+    async def collect(self) -> ChatCompletion:
+        """Read to the end and give the whole answer, merged; see `ChatStream.collect`."""
+        self._begin_collecting()
+        async for _ in self.iter_batches():
+            pass
+        return self.completion()
+
+    async def aclose(self) -> None:
+        """Close the response and end the stream; from any task."""
+        await self._pull.aclose()

@@ -1,0 +1,190 @@
+"""What both kinds of chat stream have in common: their options, and what may be asked of them at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, Generic, TypedDict, TypeVar
+
+from . import _core
+from .accumulate import ChatAccumulator
+from .chunk_types import choice_text_of, chunk_type, text_of
+from .completion import ChatCompletion
+from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, stats_of
+from .errors import SSEWireError
+from .follow import OnDecodeError
+from .idle import Patience
+from .models import CompletionUsage
+from .relay import Following
+from .state import State
+from .stats import StreamStats
+
+T = TypeVar("T")
+
+BATCH: Final = 256
+"""So many chunks a batch has at the most. More in a list gain nothing: what is held at once leaves the cache.
+Measured by `python -m benches.ways --save ways`, in `benches/results/ways.json`."""
+
+
+class StreamOptions(TypedDict, total=False):
+    """What a chat stream may be told beside its source and the type of its chunks."""
+
+    require_done: bool
+    """A missing sentinel is an IncompleteStreamError although every choice has finished."""
+    accumulate: bool
+    """Merge the chunks that are handed out, so that `completion()` has the answer so far."""
+    on_decode_error: OnDecodeError
+    """What becomes of events that are no chunk: `"raise"`, `"skip"`, or a function that is called with each error."""
+    max_event_size: int
+    """Most bytes of data in one event; an event beyond it is an EventTooLargeError."""
+    idle_timeout: float | None
+    """Most seconds to wait for an event; then StreamIdleError. Keep-alive comments are no events."""
+    first_event_timeout: float | None
+    """The same for the first event, which may take longer; without it `idle_timeout` counts there too."""
+    drain: bool
+    """Behind the sentinel read on to the end of the body, for half a second and 64 KiB at the most, so that the client
+    can use the connection again."""
+
+
+class Chat(Generic[T]):
+    """A chat stream that knows no reads yet."""
+
+    # What is wrong with the arguments is found before the source is touched.
+    def __init__(
+        self,
+        type: Any,
+        *,
+        require_done: bool = False,
+        accumulate: bool = False,
+        on_decode_error: OnDecodeError = "raise",
+        max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        idle_timeout: float | None = None,
+        first_event_timeout: float | None = None,
+        drain: bool = False,
+    ) -> None:
+        self._known = known = chunk_type(type)
+        if accumulate:
+            known.need_choices("accumulate=True")
+        self._follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
+        self._follower.drain = drain
+        self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(
+            *arguments, facts=known.facts, max_event_size=max_event_size
+        )
+        counting = self._decoder
+        self._patience = Patience(first_event_timeout, idle_timeout, lambda: (counting.events, counting.comments))
+        self._following: Following | None = None
+        if accumulate:
+            self._accumulate()
+
+    @property
+    def state(self) -> State:
+        """How the stream stands.
+
+        `open`; `done` (the sentinel came); `finished` (the body ended without it, and every choice seen in more than
+        one chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed);
+        `error` (the server sent an error, or something that is no stream, or an event beyond the limit); `closed` (by
+        the reader).
+        """
+        self._catch_up()
+        return self._follower.state
+
+    @property
+    def usage(self) -> CompletionUsage | None:
+        """The usage that the server sent last, in tokens; None when it sent none so far."""
+        self._catch_up()
+        return self._decoder.usage
+
+    @property
+    def finish_reasons(self) -> dict[int, str]:
+        """The finish reason of each choice that has one so far, by the choice's index."""
+        self._catch_up()
+        return self._decoder.finish_reasons
+
+    @property
+    def last_event_id(self) -> str:
+        """The last event id that the stream has sent; "" when it has sent none."""
+        self._catch_up()
+        return self._decoder.last_event_id
+
+    @property
+    def response_headers(self) -> Mapping[str, str]:
+        """The headers of the response, names in lower case; empty where the source has none."""
+        return self._follower.headers
+
+    @property
+    def stats(self) -> StreamStats:
+        """What the stream has counted and timed so far; a snapshot."""
+        self._catch_up()
+        return stats_of(self._decoder, self._follower)
+
+    @property
+    def error(self) -> Exception | None:
+        """The last error that was found while `iter_bytes` went on, and not raised therefore."""
+        self._catch_up()
+        return self._follower.error
+
+    def completion(self) -> ChatCompletion:
+        """The answer as merged from the chunks handed out so far: all text, all tool calls, usage, finish reasons.
+
+        Each call gives another object, which nothing changes afterwards.
+
+        Raises:
+            SSEWireError: The stream was made without `accumulate=True`, and `collect` was not called.
+        """
+        self._catch_up()
+        if (accumulator := self._follower.accumulator) is None:
+            raise SSEWireError("nothing was merged: make the stream with accumulate=True")
+        return accumulator.completion()
+
+    def _accumulate(self) -> None:
+        accumulator = ChatAccumulator()
+        self._decoder.merge_with(accumulator.add if self._known.facts is None else _passing_over(accumulator.add))
+        self._follower.accumulator = accumulator
+
+    def _begin_collecting(self) -> None:
+        self._catch_up()
+        if self._follower.accumulator is not None:
+            return
+        self._known.need_choices("collect()")
+        if self._decoder.chunks:
+            raise SSEWireError(
+                f"{self._decoder.chunks} chunks were handed out before collect() and not merged: "
+                "make the stream with accumulate=True"
+            )
+        self._accumulate()
+
+    def _texts(self, choice: int | None) -> Iterator[str]:
+        self._catch_up()
+        if choice is None and self._known.facts is None:
+            return self._decoder.texts()
+        self._known.need_choices("iter_text()")
+        text: Callable[[Any], str] = text_of if choice is None else partial(choice_text_of, choice)
+        # No generator: that would be over after the first error.
+        return filter(None, map(text, self._decoder))
+
+    def _batches(self, most: int) -> Iterator[list[T]]:
+        if most < 1:
+            raise ValueError(f"a batch has at least one chunk, not {most}")
+        self._catch_up()
+        return self._decoder.batches(most)
+
+    def _catch_up(self) -> None:
+        """Follow what was relayed before anything else is said or read."""
+        if self._following is not None:
+            self._following.catch_up()
+
+    def _follow(self) -> Following:
+        if self._following is None:
+            self._following = Following(self._decoder, self._follower)
+        return self._following
+
+
+def _passing_over(add: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """Merging where a type such as `Any` lets through what is no chunk: that has nothing to merge."""
+
+    def merge(chunk: Any, usage: Any) -> None:
+        with suppress(TypeError):
+            add(chunk, usage)
+
+    return merge

@@ -1,0 +1,50 @@
+//! How much is done at a stretch: an event loop, or whoever else waits, gets a turn after that.
+
+/// So much is done at a stretch. One is an event or a read, and a kibibyte of data, each of which takes an asynchronous
+/// stream about a microsecond: so a stretch takes some hundred of them, and as long as the user's own code for so many
+/// events. An event is never divided, so a large one takes its own time.
+/// Measured by `python -m benches.fairness --save fairness`, in `benches/results/fairness.json`.
+const STRETCH: u64 = 128;
+
+/// Counts what is done since the last turn.
+pub(crate) struct Turn {
+    done: u64,
+    most: u64,
+}
+
+impl Turn {
+    /// Without end, unless [`Turn::limit`] is called.
+    pub(crate) fn unlimited() -> Self {
+        Self { done: 0, most: u64::MAX }
+    }
+
+    /// From now on be over after a stretch; gives what was the limit before.
+    pub(crate) fn limit(&mut self) -> u64 {
+        std::mem::replace(&mut self.most, STRETCH)
+    }
+
+    /// Go back to an earlier limit.
+    pub(crate) fn restore(&mut self, most: u64) {
+        self.most = most;
+    }
+
+    /// An event, a line or a read was taken, with so many bytes.
+    #[inline]
+    pub(crate) fn spend(&mut self, bytes: usize) {
+        self.done += 1 + (bytes as u64 >> 10);
+    }
+
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.done >= self.most
+    }
+
+    /// Begin another; gives whether this one was over.
+    pub(crate) fn take(&mut self) -> bool {
+        let over = self.is_over();
+        if over {
+            self.done = 0;
+        }
+        over
+    }
+}
