@@ -26,14 +26,26 @@ from benches.report import save, terminal
 _MIB = 1024 * 1024
 _LIMIT = 32 * _MIB
 _READ = 4096
+# Bytes of an ordinary chunk with its framing, about.
+_CHUNK = 240
+
+_MERGED = "ChatStream, accumulate=True"
 
 Form = Callable[[Iterable[bytes], int], Iterable[object]]
+Rows = Iterator[dict[str, object]]
 
 _FORMS: dict[str, Form] = {
     "ChatStream": lambda reads, limit: ssewire.ChatStream(reads, max_event_size=limit),
     "ChatStream.iter_payloads": lambda reads, limit: ssewire.ChatStream(reads, max_event_size=limit).iter_payloads(),
     "EventStream": lambda reads, limit: ssewire.EventStream(reads, max_event_size=limit),
     "SSEDecoder.feed": lambda reads, limit: _pushed(reads, limit),
+}
+# For streams of many chunks: all of them keep nothing but the last.
+_WAYS: dict[str, Form] = {
+    "ChatStream": _FORMS["ChatStream"],
+    "ChatStream.iter_batches": lambda reads, limit: ssewire.ChatStream(reads, max_event_size=limit).iter_batches(),
+    "ChatStream.iter_bytes": lambda reads, limit: ssewire.ChatStream(reads, max_event_size=limit).iter_bytes(),
+    _MERGED: lambda reads, limit: ssewire.ChatStream(reads, max_event_size=limit, accumulate=True),
 }
 _BASELINE = "bytearray and bytes"
 _TIMED: dict[str, Form] = {
@@ -98,27 +110,23 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(prog="python -m benches.memory", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each timing (default: %(default)s)")
+    parser.add_argument("--table", choices=_TABLES, action="append", help="only this table (may be repeated)")
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
     console = terminal()
     facts = environment()
     console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
-    limits = list(at_the_limit())
-    _print(
-        console,
-        "one event and the limit of 32 MiB: what the process grew by (all buffers: under three times the limit)",
-        limits,
-    )
-    streams = list(long_streams())
-    _print(console, "streams of ordinary chunks: what the process grew by", streams)
-    growth = list(doubling(arguments.rounds))
-    _print(console, "milliseconds for one event, the limit raised (twice the event: twice the time)", growth)
+    found: dict[str, list[dict[str, object]]] = {}
+    for name in arguments.table or _TABLES:
+        title, rows = _TABLES[name]
+        found[name] = list(rows(arguments.rounds))
+        _print(console, title, found[name])
     if arguments.save:
-        save(arguments.save, limit=limits, streams=streams, doubling=growth)
+        save(arguments.save, **found)
 
 
-def at_the_limit() -> Iterator[dict[str, object]]:
+def at_the_limit(_rounds: int) -> Rows:
     """An event of twice the limit, which is refused, and one just below it, which is delivered."""
     for size in (2 * _LIMIT, _LIMIT - _MIB):
         for body in ("one line", "many lines"):
@@ -131,7 +139,7 @@ def at_the_limit() -> Iterator[dict[str, object]]:
                 yield {**row, "grown MiB": round(grown / _MIB, 1), "x limit": round(grown / _LIMIT, 2)}
 
 
-def long_streams() -> Iterator[dict[str, object]]:
+def long_streams(_rounds: int) -> Rows:
     """Streams of growing length: the growth of the process must not follow."""
     for form in _FORMS:
         for read in (_READ, 16 * _READ):
@@ -142,7 +150,19 @@ def long_streams() -> Iterator[dict[str, object]]:
             yield row
 
 
-def doubling(rounds: int) -> Iterator[dict[str, object]]:
+def many_chunks(_rounds: int) -> Rows:
+    """Ten million chunks against a hundred thousand; of a merged answer a million, which is the text itself."""
+    for form in _WAYS:
+        row: dict[str, object] = {"form": form}
+        for chunks in (100_000, 1_000_000, 10_000_000):
+            if form == _MERGED and chunks > 1_000_000:
+                continue
+            found = _in_child(form, "chunks", chunks * _CHUNK, _READ, _LIMIT)
+            row[f"{chunks:,} chunks: grown MiB"] = round(float(str(found["grown"])) / _MIB, 2)
+        yield row
+
+
+def doubling(rounds: int) -> Rows:
     """Time events of 64 to 256 MiB at each read size, interleaved.
 
     Not below: glibc serves blocks of less than 32 MiB from memory that it has kept, and gives back all larger ones, so
@@ -166,12 +186,24 @@ def doubling(rounds: int) -> Iterator[dict[str, object]]:
                 yield row
 
 
+_TABLES: dict[str, tuple[str, Callable[[int], Rows]]] = {
+    "limit": (
+        "one event and the limit of 32 MiB: what the process grew by (all buffers: under three times the limit)",
+        at_the_limit,
+    ),
+    "streams": ("streams of ordinary chunks: what the process grew by", long_streams),
+    "chunks": ("streams of many chunks: what the process grew by", many_chunks),
+    "doubling": ("milliseconds for one event, the limit raised (twice the event: twice the time)", doubling),
+}
+
+
 def child(form: str, body: str, size: int, read: int, limit: int) -> dict[str, object]:
     """Read one body in this process, and say how it ended and what the process grew by."""
-    _count(_FORMS[form], endless(16 * _READ, _READ), limit)  # what is allocated once, whatever comes
+    run = (_FORMS | _WAYS)[form]
+    _count(run, endless(16 * _READ, _READ), limit)  # what is allocated once, whatever comes
     before = _resident()
     try:
-        outcome = f"{_count(_FORMS[form], _BODIES[body](size, read), limit):,} items"
+        outcome = f"{_count(run, _BODIES[body](size, read), limit):,} items"
     except ssewire.EventTooLargeError as error:
         outcome = f"{type(error).__name__}, limit {error.limit:,}"
     return {"outcome": outcome, "grown": _peak() - before}
@@ -215,7 +247,7 @@ def _print(console: Console, title: str, rows: list[dict[str, object]]) -> None:
     for name in rows[0]:
         table.add_column(name, justify="left" if name in ("form", "body", "outcome") else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*map(str, row.values()))
+        table.add_row(*(str(row.get(name, "")) for name in rows[0]))
     console.print(table)
 
 
