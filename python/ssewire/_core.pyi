@@ -171,6 +171,8 @@ class ChunkDecoder(Generic[_ChunkT]):
         """Refuse to go on; from any thread, without waiting for one that is reading."""
     def merge_with(self, merge: Callable[[_ChunkT, Any], object]) -> None:
         """From now on call `merge(chunk, usage so far)` with each chunk that is handed out."""
+    def relay(self) -> None:
+        """From now on hand nothing out; iterating raises an SSEWireError."""
     def follow(self) -> bool:
         """Follow a bounded part of what was fed without handing it out; give whether there is more.
 
@@ -184,6 +186,9 @@ class ChunkDecoder(Generic[_ChunkT]):
         """Iterate over the text of each chunk that has some instead."""
     def batches(self, most: int) -> ChunkBatches[_ChunkT]:
         """Iterate over lists of the chunks that need no further read instead, not more than `most` in one."""
+    @property
+    def closed(self) -> bool:
+        """Whether it refuses to go on."""
     @property
     def over(self) -> bool:
         """Whether the stream has ended, and nothing more will come of it."""

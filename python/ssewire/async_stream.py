@@ -15,7 +15,7 @@ from .completion import ChatCompletion
 from .idle import AsyncWatched
 from .models import ChatCompletionChunk
 from .pull import AsyncPull
-from .relay import AsyncRelay
+from .relay import AsyncRelay, Following
 from .source import open_async
 
 T = TypeVar("T")
@@ -42,11 +42,11 @@ class AsyncChatStream(Chat[T], AsyncClosing):
         super().__init__(type, **options)
         opened = self._follower.source = open_async(source)
         reads = AsyncWatched(opened.reads, self._patience) if self._patience else opened.reads
+        self._relay: AsyncRelay | None = None
         self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
 
     def __aiter__(self) -> AsyncIterator[T]:
         """Give the chunks; a further iterator goes on where the last one stopped."""
-        self._catch_up()
         return self
 
     async def __anext__(self) -> T:
@@ -59,12 +59,10 @@ class AsyncChatStream(Chat[T], AsyncClosing):
 
     def iter_payloads(self) -> AsyncIterator[bytes]:
         """Give the payload of each event that is a chunk; see `ChatStream.iter_payloads`."""
-        self._catch_up()
         return self._pull.over(self._decoder.payloads())
 
     def iter_with_payload(self) -> AsyncIterator[tuple[bytes, T]]:
         """Give each chunk with the payload that it was decoded from, as it was sent."""
-        self._catch_up()
         return self._pull.over(self._decoder.pairs())
 
     def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
@@ -73,7 +71,10 @@ class AsyncChatStream(Chat[T], AsyncClosing):
 
     def iter_bytes(self) -> AsyncIterator[bytes]:
         """Give the body exactly as it came, in the same reads, each at once; see `ChatStream.iter_bytes`."""
-        return AsyncRelay(self._follow(), self._pull, self._follower)
+        if self._relay is None:
+            self._following = Following(self._decoder, self._follower)
+            self._relay = AsyncRelay(self._following, self._pull, self._follower)
+        return self._relay
 
     async def collect(self) -> ChatCompletion:
         """Read to the end and give the whole answer, merged; see `ChatStream.collect`."""
@@ -84,4 +85,5 @@ class AsyncChatStream(Chat[T], AsyncClosing):
 
     async def aclose(self) -> None:
         """Close the response and end the stream; from any task."""
+        self._leave()
         await self._pull.aclose()

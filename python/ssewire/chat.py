@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Generic, TypedDict, TypeVar
+from weakref import proxy
 
 from . import _core
 from .accumulate import ChatAccumulator
@@ -71,8 +72,11 @@ class Chat(Generic[T]):
         self._decoder: _core.ChunkDecoder[T] = _core.ChunkDecoder(
             *arguments, facts=known.facts, max_event_size=max_event_size
         )
-        counting = self._decoder
-        self._patience = Patience(first_event_timeout, idle_timeout, lambda: (counting.events, counting.comments))
+        # The decoder holds the reads, and they hold this: a stream that is dropped must be gone at once.
+        counting, follower = proxy(self._decoder), self._follower
+        self._patience = Patience(
+            first_event_timeout, idle_timeout, lambda: (counting.events + follower.unseen, counting.comments)
+        )
         self._following: Following | None = None
         if accumulate:
             self._accumulate()
@@ -143,19 +147,17 @@ class Chat(Generic[T]):
         self._follower.accumulator = accumulator
 
     def _begin_collecting(self) -> None:
-        self._catch_up()
         if self._follower.accumulator is not None:
             return
         self._known.need_choices("collect()")
         if self._decoder.chunks:
             raise SSEWireError(
-                f"{self._decoder.chunks} chunks were handed out before collect() and not merged: "
+                f"collect() has not all chunks: {self._decoder.chunks} of them were handed out before and not merged; "
                 "make the stream with accumulate=True"
             )
         self._accumulate()
 
     def _texts(self, choice: int | None) -> Iterator[str]:
-        self._catch_up()
         if choice is None and self._known.facts is None:
             return self._decoder.texts()
         self._known.need_choices("iter_text()")
@@ -166,18 +168,17 @@ class Chat(Generic[T]):
     def _batches(self, most: int) -> Iterator[list[T]]:
         if most < 1:
             raise ValueError(f"a batch has at least one chunk, not {most}")
-        self._catch_up()
         return self._decoder.batches(most)
 
     def _catch_up(self) -> None:
-        """Follow what was relayed before anything else is said or read."""
+        """Follow what was relayed before anything is said of the stream."""
         if self._following is not None:
             self._following.catch_up()
 
-    def _follow(self) -> Following:
-        if self._following is None:
-            self._following = Following(self._decoder, self._follower)
-        return self._following
+    def _leave(self) -> None:
+        """The same before the stream is closed, which waits for nobody."""
+        if self._following is not None:
+            self._following.leave()
 
 
 def _passing_over(add: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:

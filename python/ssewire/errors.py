@@ -157,8 +157,8 @@ class StreamIdleError(SSEWireError):
     """No event came for longer than the limit that the caller set; keep-alive comments are no events."""
 
     def __init__(self, limit: float, *, waited: float, events: int, comments: int, option: str) -> None:
-        came = f"{events} events" + (f" and {comments} keep-alive comments" if comments else "")
-        super().__init__(f"waited {waited:.3g} s for an event, more than {option}={limit:g} allows; {came} came before")
+        came = f"events before it: {events}" + (f", keep-alive comments: {comments}" if comments else "")
+        super().__init__(f"waited {waited:.3g} s for an event, more than {option}={limit:g} allows ({came})")
         self.limit = limit
         """In seconds; that of `option`."""
         self.waited = waited

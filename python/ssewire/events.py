@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Generic, Literal, TypedDict, Unpack, overload
+from weakref import proxy
 
 from . import _core
 from ._core import IgnoredLine, ServerSentEvent
@@ -34,7 +35,7 @@ class EventOptions(TypedDict, total=False):
     max_event_size: int
     """Most bytes of data in one event; an event beyond it is an EventTooLargeError."""
     idle_timeout: float | None
-    """Most seconds to wait for an event; then StreamIdleError. Comments are no events, unless they are shown."""
+    """Most seconds to wait for an event; then StreamIdleError. Comments are no events."""
     first_event_timeout: float | None
     """The same for the first event, which may take longer; without it `idle_timeout` counts there too."""
 
@@ -55,7 +56,7 @@ class _Events(Generic[EventT]):
         self._decoder: _core.SSEDecoder[EventT] = _core.SSEDecoder(
             max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
         )
-        decoder = self._decoder
+        decoder = proxy(self._decoder)
         self._patience = Patience(first_event_timeout, idle_timeout, lambda: (decoder.events, 0))
 
     @property

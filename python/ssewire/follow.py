@@ -70,6 +70,8 @@ class ChatFollower(StreamState):
         self.accumulator: ChatAccumulator | None = None
         # Found while the bytes were relayed, and not raised.
         self.error: Exception | None = None
+        # So many reads were handed on that nobody looks into: that they came is all that can be asked of them.
+        self.unseen = 0
         # The error with which the stream ends, when that is raised, and its state then.
         self._ending: tuple[BaseException | None, State] = None, "open"
         # Made when there is one: most streams have none.
@@ -108,11 +110,11 @@ class ChatFollower(StreamState):
                 instead = self.failed(detail)
                 return ([instead], True) if instead else None
             case "raised":
-                self.has_raised = True
+                self.has_raised |= not self.relaying
                 # Not before it is raised: what stands in front of it comes from a stream that is well.
                 error, state = self._ending
                 if detail is error:
-                    self.end(state)
+                    self.judge(state)
                 elif isinstance(detail, APIError) and self.state != "closed":
                     self.state = "error"
                 return None
@@ -183,7 +185,7 @@ class ChatFollower(StreamState):
         # Bare JSON before any event: the body is no stream, but this error.
         is_body = number == 0 and not in_event and line.lstrip().startswith((b"{", b"[", b"}", b"]"))
         if is_body:
-            self.end("error")
+            self.judge("error")
         return [error], is_body
 
     def _ended(self, head: bytes | None, number: int, *, finished: bool) -> Outcome:
@@ -194,7 +196,7 @@ class ChatFollower(StreamState):
             error = no_event(head, self.status, self.headers, unknown_lines=unknown_lines)
             if isinstance(error, IncompleteStreamError):
                 return [self._incomplete(error.reason)], True
-            self.end("error")
+            self.judge("error")
             return [error], True
         if finished and not self._require_done:
             return self._over("finished")
@@ -224,7 +226,7 @@ class ChatFollower(StreamState):
     def _done(self, number: int, *, nothing: bool) -> Outcome:
         if nothing and number == 1 and self.state == "open" and (body := self._kept(0)):
             # A gateway puts the sentinel behind whatever it relayed: a whole completion, a page of HTML.
-            self.end("error")
+            self.judge("error")
             return [no_event(body, self.status, self.headers)], True
         return self._over("done")
 

@@ -37,10 +37,20 @@ async def within(seconds: float, step: Callable[[], Awaitable[T]]) -> T:
         raise Expired
     if (asyncio := _asyncio()) is None:
         return await step()
-    limit = asyncio.timeout(seconds)
+    loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
+
+    def expire() -> None:
+        # A round later: what came while other tasks kept the loop busy is taken first.
+        timers.append(loop.call_soon(limit.reschedule, 0))
+
+    timers = [loop.call_later(seconds, expire)]
     try:
         async with limit:
-            return await step()
+            try:
+                return await step()
+            finally:
+                for timer in timers:
+                    timer.cancel()
     except TimeoutError:
         # The step may have raised one of its own.
         if limit.expired():
@@ -59,6 +69,6 @@ def _trio() -> Any:
 def _asyncio() -> Any:
     asyncio: Any = sys.modules.get("asyncio")
     try:
-        return asyncio and asyncio.get_running_loop() and asyncio
+        return asyncio and asyncio.current_task() and asyncio
     except (RuntimeError, AttributeError):
         return None

@@ -70,6 +70,8 @@ class _Refused:
         async for read in self._reads:
             if self._enough(read):
                 break
+            # Nothing counts what is only kept.
+            await turn()
         return self._outcome()
 
 
@@ -99,6 +101,8 @@ class AsyncPull:
 
     async def next(self, view: Iterator[T]) -> T:
         """Give the next item of `view`, an iterator over the decoder; StopAsyncIteration at the end of the stream."""
+        if self._reading:
+            raise _being_read()
         while True:
             try:
                 item: T = next(view, _NOTHING)

@@ -7,9 +7,8 @@ the sentinel and past all errors; the last error stands in `stream.error`.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any
 
 from . import _core
@@ -23,12 +22,13 @@ class Following:
     """Follows what is in the reads that were handed out."""
 
     def __init__(self, decoder: _core.ChunkDecoder[Any], follower: ChatFollower) -> None:
+        decoder.relay()
+        follower.relaying = True
         self._decoder = decoder
         self._follower = follower
-        # Whoever asks how the stream stands, from whichever thread, may be the one who looks; nobody waits for another.
-        self._looking = Lock()
-        # Reads that came while another thread looked.
-        self._waiting: deque[bytes] = deque()
+        # Whoever asks how the stream stands, from whichever thread, may be the one who looks.
+        self._lock = RLock()
+        self._is_looking = False
         self._ok = follower.ok
         # Of a refused request, the start of the body.
         self._body = bytearray()
@@ -36,16 +36,13 @@ class Following:
     def take(self, read: Any) -> bytes:
         """Take a read to be looked at later, and give its bytes."""
         data = read if isinstance(read, bytes) else memoryview(read).tobytes()
+        if not self._ok or self._decoder.over:
+            self._follower.unseen += bool(data)
         if not self._ok:
             self._body += data[: REFUSAL_SIZE - len(self._body)]
-            return data
-        try:
-            if not self._waiting:
+        elif not self._decoder.closed:
+            with self._lock:
                 self._decoder.feed(data)
-                return data
-        except SSEWireError:  # another thread looks
-            pass
-        self._waiting.append(data)
         return data
 
     def catch_up(self) -> None:
@@ -53,42 +50,41 @@ class Following:
         while self.look():
             pass
 
-    def look(self, *, at_end: bool = False) -> bool:
-        """Look at a bounded part of it; gives whether there is more. Whatever this raises, the bytes go on."""
-        if self._follower.over or not self._looking.acquire(False):
-            return False
-        self._follower.relaying = True
-        try:
-            while self._waiting:
-                self._decoder.feed(self._waiting.popleft())
-            if at_end:
-                self._decoder.finish()
-            return self._decoder.follow()
-        except Exception as error:  # also what a function of the user's own raised
-            return self._passed_over(error)
-        finally:
-            self._follower.relaying = False
-            self._looking.release()
+    def look(self) -> bool:
+        """Look at a bounded part of it; gives whether there is more. Whatever is raised by it, the bytes go on."""
+        with self._lock:
+            # A function of the user's own, called for an event, may ask how the stream stands.
+            if self._is_looking or self._follower.over or self._decoder.closed:
+                return False
+            self._is_looking = True
+            try:
+                return self._decoder.follow()
+            except Exception as error:  # also what a function of the user's own raised
+                if not self._follower.has_left:
+                    self._follower.error = error.with_traceback(None)
+                return True
+            finally:
+                self._is_looking = False
+
+    def leave(self) -> None:
+        """The stream is about to be closed: look at what was handed out, but wait for no other thread that does."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self.catch_up()
+            finally:
+                self._lock.release()
 
     def end(self) -> None:
         """The body has ended."""
-        if self._follower.over:
-            return
-        if not self._ok:
+        if not self._ok and not self._follower.over:
             self._follower.error = self._follower.refusal(bytes(self._body))
             return
-        self.catch_up()
-        if self.look(at_end=True):
+        with self._lock:
+            self.catch_up()
+            if not self._decoder.closed:
+                self._decoder.finish()
             self.catch_up()
         self._follower.end("incomplete")
-
-    def _passed_over(self, error: Exception) -> bool:
-        self._follower.error = error.with_traceback(None)
-        # Of this class is what a decoder says that was closed: it has no more for us.
-        is_closed = type(error) is SSEWireError
-        if is_closed:
-            self._waiting.clear()
-        return not is_closed
 
 
 class Relay(Iterator[bytes]):
@@ -102,25 +98,26 @@ class Relay(Iterator[bytes]):
 
     def __next__(self) -> bytes:
         """Give the next read."""
-        if self._follower.has_left:
-            raise self._follower.left()
+        follower = self._follower
+        if follower.has_left:
+            raise follower.left()
         if not self._reading.acquire(False):
             raise SSEWireError("this stream is being read already: a stream belongs to one thread at a time")
         try:
             while self._following.look():
                 pass
-            if not self._follower.over:
+            if not follower.over:
                 return self._following.take(next(self._reads))
         except StopIteration:
             self._following.end()
-            if self._follower.has_left:
-                raise self._follower.left() from None
         except BaseException as error:
-            if (instead := self._follower.failed(error)) is not None:
+            if (instead := follower.failed(error)) is not None:
                 raise instead from error
             raise
         finally:
             self._reading.release()
+        if follower.has_left:
+            raise follower.left()
         raise StopIteration
 
 
@@ -141,12 +138,15 @@ class AsyncRelay(AsyncIterator[bytes]):
     async def _next(self) -> bytes:
         while self._following.look():
             await turn()
+        if not self._follower.ok:
+            # Nothing counts the reads of such a body.
+            await turn()
         if not self._follower.over:
             try:
                 return self._following.take(await anext(self._pull.reads))
             except StopAsyncIteration:
                 self._following.end()
-                if self._follower.has_left:
-                    raise self._follower.left() from None
+        if self._follower.has_left:
+            raise self._follower.left()
         await self._pull.release()
         raise StopAsyncIteration

@@ -28,12 +28,14 @@ class StreamState:
     def __init__(self) -> None:
         self.state: State = "open"
         self.over = False
-        # The bytes are handed on as they come, to their end, whatever is in them.
+        # The bytes are handed on as they come, to the end of the body, whatever is in them.
         self.relaying = False
         # Behind the sentinel the rest of the body is to be read.
         self.drain = False
         # The reader has left before the end, or a read was cancelled.
         self.has_left = False
+        # The rest of the body is being read right now.
+        self.draining = False
         # An error was raised out of the stream, so that whoever drops it then has not left it early.
         self.has_raised = False
         self.source: Source[Any] | None = None
@@ -42,13 +44,22 @@ class StreamState:
         """The stream is over: let go of the response at once. The first state that is not `open` stays."""
         if self.state == "open":
             self.state = state
-        if self.relaying:
-            return
         self.over = True
         if self.source is not None:
-            if self.drains and not self.source.is_async:
-                drain(self.source)
-            self.source.release()
+            try:
+                if self.drains and not self.source.is_async:
+                    self.drain, self.draining = False, True
+                    drain(self.source)
+            finally:
+                self.draining = False
+                self.source.release()
+
+    def judge(self, state: State) -> None:
+        """What was read says that the stream is over, and how; but bytes that are handed on go on."""
+        if not self.relaying:
+            self.end(state)
+        elif self.state == "open":
+            self.state = state
 
     @property
     def drains(self) -> bool:
@@ -81,7 +92,7 @@ class StreamState:
         self.has_left |= early
         if early and self.state == "open":
             self.state = "closed"
-        if early and self.source is not None:
+        if (early or self.draining) and self.source is not None:
             self.source.interrupt()
         self.end("closed")
         return early
@@ -94,7 +105,7 @@ class StreamState:
         """The body has ended. Where it did so because the stream was closed, that must not look like an end."""
         if self.state == "closed":
             return _closed_meanwhile()
-        self.end(state)
+        self.judge(state)
         return None
 
     def failed(self, error: BaseException) -> SSEWireError | None:

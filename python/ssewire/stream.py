@@ -15,7 +15,7 @@ from .completion import ChatCompletion
 from .idle import Watched
 from .models import ChatCompletionChunk
 from .pull import pull_from
-from .relay import Relay
+from .relay import Following, Relay
 from .source import open_sync
 
 T = TypeVar("T")
@@ -54,16 +54,15 @@ class ChatStream(Chat[T], Closing):
         super().__init__(type, **options)
         opened = self._follower.source = open_sync(source)
         self._reads = Watched(opened.reads, self._patience) if self._patience else opened.reads
+        self._relay: Relay | None = None
         pull_from(self._decoder, opened, self._reads, self._follower.refusal)
 
     def __iter__(self) -> Iterator[T]:
         """Give the chunks; a further iterator goes on where the last one stopped."""
-        self._catch_up()
         return self._decoder
 
     def __next__(self) -> T:
         """Give the next chunk."""
-        self._catch_up()
         return next(self._decoder)
 
     def iter_text(self, choice: int | None = None) -> Iterator[str]:
@@ -77,12 +76,10 @@ class ChatStream(Chat[T], Closing):
         payloads of a body that ends without the sentinel, which tell whether the answer is whole. Documents run
         together on one line come as one payload. With `accumulate=True` each payload is decoded all the same.
         """
-        self._catch_up()
         return self._decoder.payloads()
 
     def iter_with_payload(self) -> Iterator[tuple[bytes, T]]:
         """Give each chunk with the payload that it was decoded from, as it was sent."""
-        self._catch_up()
         return self._decoder.pairs()
 
     def iter_batches(self, most: int = BATCH) -> Iterator[list[T]]:
@@ -99,8 +96,17 @@ class ChatStream(Chat[T], Closing):
         `completion()` tell what was in the bytes given so far. Nothing in them delays, changes or stops them: they go
         on past the sentinel to the end of the body, a refused request's body included. What would be raised elsewhere
         shows in `state`, and the last such error in `error`. Exceptions of the client, and StreamIdleError, are raised.
+
+        A stream that was read otherwise before goes on with its next read. Once this is called, it hands out bytes
+        only.
+
+        Raises:
+            SSEWireError: Another thread is reading the stream, or it is closed.
         """
-        return Relay(self._follow(), self._reads, self._follower)
+        if self._relay is None:
+            self._following = Following(self._decoder, self._follower)
+            self._relay = Relay(self._following, self._reads, self._follower)
+        return self._relay
 
     def collect(self) -> ChatCompletion:
         """Read to the end and give the whole answer, merged.
@@ -118,5 +124,6 @@ class ChatStream(Chat[T], Closing):
 
     def close(self) -> None:
         """Close the response and end the stream; from any thread, without waiting for one that is reading."""
+        self._leave()
         if self._follower.close():
             self._decoder.close()

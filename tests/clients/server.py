@@ -4,7 +4,8 @@
 
 prints its port. `GET /<scenario>/<id>` (a POST and a longer path do as well) streams; an event is sent only when the
 reader has confirmed the one before with `GET /confirm/<id>/<number>`, so a client that holds an event back is stuck
-with it and no clock is needed to see that. `GET /gone/<id>` answers when the connection of that stream has ended.
+with it and no clock is needed to see that. `GET /gone/<id>` answers when the connection of that stream has ended. The
+header `x-peer` of a stream names the client's end of its connection.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import socket
+import struct
 import zlib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,6 +22,9 @@ from typing import TypeAlias
 
 # An event that its reader does not confirm is given up after so many seconds: only a failing test waits for it.
 PATIENCE = 15.0
+
+# So much later than the sentinel comes what stands behind it: a client has read the sentinel alone by then.
+PAUSE = 0.05
 
 TEXTS = ["Hel", "lo, ", "wörld", " 🎉", "\n"]
 USAGE = {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}
@@ -82,7 +88,8 @@ class Out:
         self._gzip = zlib.compressobj(wbits=31)
 
     async def head(self) -> None:
-        headers = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "r-1"}
+        peer = self._writer.get_extra_info("peername")[1]
+        headers = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "r-1", "x-peer": str(peer)}
         if self._style == "close":
             headers["connection"] = "close"
         else:
@@ -107,6 +114,11 @@ class Out:
             await self._chunk(self._gzip.flush())
         if self._style != "close":
             await self._write(b"0\r\n\r\n")
+
+    def reset(self) -> None:
+        """Let the end of the connection be a reset."""
+        below = self._writer.get_extra_info("socket")
+        below.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     async def _chunk(self, data: bytes) -> None:
         if data:
@@ -154,6 +166,45 @@ async def _at_once(session: Session, out: Out) -> None:
     await session.wait_for(0)
 
 
+async def _whole_answer(out: Out) -> None:
+    await out.send(b"".join(EVENTS) + DONE)
+    await asyncio.sleep(PAUSE)
+
+
+async def _late_end(_session: Session, out: Out) -> None:
+    await _whole_answer(out)
+    await out.end()
+
+
+async def _silent_behind(_session: Session, out: Out) -> None:
+    await _whole_answer(out)
+    raise Silent
+
+
+async def _garbage_behind(_session: Session, out: Out) -> None:
+    await _whole_answer(out)
+    while True:
+        await out.send(GARBAGE)
+
+
+async def _keep_alive_behind(_session: Session, out: Out) -> None:
+    await _whole_answer(out)
+    while True:
+        await out.send(b": keep-alive\n\n")
+        await asyncio.sleep(PAUSE)
+
+
+async def _reset_behind(_session: Session, out: Out) -> None:
+    await _whole_answer(out)
+    out.reset()
+    raise Broken
+
+
+async def _broken_behind(_session: Session, out: Out) -> None:
+    await _whole_answer(out)
+    raise Broken
+
+
 async def _broken(session: Session, out: Out) -> None:
     async for event in in_step(session, EVENTS[:2]):
         await out.send(event)
@@ -198,6 +249,14 @@ STREAMS: dict[str, tuple[str, Play]] = {
     "finished": ("chunked", _finished),
     "finished-close": ("close", _finished),
     "at-once": ("chunked", _at_once),
+    "late-end": ("chunked", _late_end),
+    "late-end-gzip": ("gzip", _late_end),
+    "late-end-close": ("close", _late_end),
+    "silent-behind": ("chunked", _silent_behind),
+    "garbage-behind": ("chunked", _garbage_behind),
+    "keep-alive-behind": ("chunked", _keep_alive_behind),
+    "reset-behind": ("chunked", _reset_behind),
+    "broken-behind": ("chunked", _broken_behind),
     "broken": ("chunked", _broken),
     "broken-close": ("close", _broken),
     "silent": ("chunked", _one_then_silent),

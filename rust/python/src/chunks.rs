@@ -10,7 +10,7 @@ use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
 use crate::chat::Chat;
-use crate::errors::{enter, finished, guarded};
+use crate::errors::{enter, finished, guarded, relayed};
 use crate::follow::{Facts, Outside, Told};
 use crate::member::Members;
 use crate::reads::{DETACH_MIN, Reads};
@@ -21,6 +21,8 @@ const CLASS: &str = "ChunkDecoder";
 #[pyclass(frozen, subclass, generic, module = "ssewire._core", weakref)]
 pub(crate) struct ChunkDecoder {
     closed: AtomicBool,
+    /// What is fed is followed only, and handed out by nobody.
+    relayed: AtomicBool,
     done: AtomicBool,
     told: Told,
     state: TryLock<Chat>,
@@ -45,6 +47,7 @@ impl ChunkDecoder {
         let reads = Reads::new(Framer::new(max_event_size).show_ignored(true), true, detach_min.unwrap_or(DETACH_MIN));
         Ok(Self {
             closed: AtomicBool::new(false),
+            relayed: AtomicBool::new(false),
             done: AtomicBool::new(false),
             told: Told::new(py),
             state: TryLock::new(Chat::new(reads, decode, unusual, facts)),
@@ -73,6 +76,7 @@ impl ChunkDecoder {
     /// Go back to the start, for another stream.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         self.enter(py)?.reset();
+        self.relayed.store(false, Ordering::Release);
         self.done.store(false, Ordering::Release);
         self.told.reset(py);
         Ok(())
@@ -108,6 +112,13 @@ impl ChunkDecoder {
         self.state.try_lock().is_some_and(|mut state| state.reads.turn.take())
     }
 
+    /// From now on hand nothing out.
+    fn relay(&self, py: Python<'_>) -> PyResult<()> {
+        let _alone = self.enter(py)?;
+        self.relayed.store(true, Ordering::Release);
+        Ok(())
+    }
+
     /// Follow what was fed, for a bounded number of events or bytes, without handing it out; gives whether there is more.
     fn follow(&self, py: Python<'_>) -> PyResult<bool> {
         guarded(py, &self.closed, || self.enter(py)?.follow_along(py, &self.outside()))
@@ -140,6 +151,11 @@ impl ChunkDecoder {
     #[getter]
     fn done(&self) -> bool {
         self.done.load(Ordering::Acquire)
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// Whether the stream has ended, and nothing more will come.
@@ -221,7 +237,13 @@ impl ChunkDecoder {
     }
 
     fn next(&self, py: Python<'_>, want: Want) -> PyResult<Option<Py<PyAny>>> {
-        guarded(py, &self.closed, || self.enter(py)?.next(py, want, &self.outside()))
+        guarded(py, &self.closed, || self.enter_to_hand_out(py)?.next(py, want, &self.outside()))
+    }
+
+    #[inline]
+    fn enter_to_hand_out<'a>(&'a self, py: Python<'_>) -> PyResult<Locked<'a, Chat>> {
+        let entered = self.enter(py)?;
+        if self.relayed.load(Ordering::Relaxed) { Err(relayed(py)) } else { Ok(entered) }
     }
 }
 
@@ -274,7 +296,7 @@ impl ChunkBatches {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let decoder = self.decoder.get();
-        guarded(py, &decoder.closed, || decoder.enter(py)?.batch(py, self.most, &decoder.outside()))
+        guarded(py, &decoder.closed, || decoder.enter_to_hand_out(py)?.batch(py, self.most, &decoder.outside()))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -16,6 +16,14 @@ pub(crate) fn finished(py: Python<'_>, class: &str) -> PyErr {
     ssewire_error(py, &format!("this {class} was told the end of its input: call reset() before it is fed another"))
 }
 
+#[cold]
+pub(crate) fn relayed(py: Python<'_>) -> PyErr {
+    ssewire_error(
+        py,
+        "this stream hands out its bytes since iter_bytes() was begun, and no chunks: completion() has them merged",
+    )
+}
+
 pub(crate) fn event_too_large(py: Python<'_>, found: TooLarge) -> PyErr {
     build(py, "EventTooLargeError", (found.limit, found.offset))
 }

@@ -127,6 +127,7 @@ impl Chat {
         outside: &Outside<'_>,
     ) -> PyResult<Option<Py<PyAny>>> {
         let Some(item) = self.waiting.pop(py)? else { return Ok(None) };
+        self.reads.turn.spend(0);
         if item.is_none() {
             let number = outside.told.events.load(Ordering::Relaxed);
             self.take_done(py, number, self.reads.framer().offset(), outside)?;
