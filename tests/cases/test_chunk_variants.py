@@ -292,7 +292,7 @@ NO_CHUNKS: Final = [
     CHUNK_A.replace(b'"a"', b'"\\x41"'),
     CHUNK_A.replace(b'"a"', b'"\\ud83"'),
     beside('"created":' + "1" * 5000),
-    b'{"x":' + b"[" * 5000 + b"]" * 5000 + b"}",
+    b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     b"\0",
     b"\xff\xfe",
 ]
