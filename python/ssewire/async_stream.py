@@ -72,6 +72,7 @@ class AsyncChatStream(Chat[T], AsyncClosing):
     def iter_bytes(self) -> AsyncIterator[bytes]:
         """Give the body exactly as it came, in the same reads, each at once; see `ChatStream.iter_bytes`."""
         if self._relay is None:
+            self._pull.begin()
             self._following = Following(self._decoder, self._follower)
             self._relay = AsyncRelay(self._following, self._pull, self._follower)
         return self._relay

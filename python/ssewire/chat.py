@@ -147,7 +147,8 @@ class Chat(Generic[T]):
         self._follower.accumulator = accumulator
 
     def _begin_collecting(self) -> None:
-        if self._follower.accumulator is not None:
+        # Once bytes are handed out, reading says that there are no chunks.
+        if self._follower.accumulator is not None or self._following is not None:
             return
         self._known.need_choices("collect()")
         if self._decoder.chunks:

@@ -108,7 +108,7 @@ class AsyncPull:
                 item: T = next(view, _NOTHING)
             except BaseException:
                 # What is left to hand out needs no more reads.
-                if self._decoder.over or self._state.over:
+                if not self._state.relaying and (self._decoder.over or self._state.over):
                     await self.release()
                 raise
             if item is not _NOTHING:
@@ -117,6 +117,11 @@ class AsyncPull:
                 await self.release()
                 raise StopAsyncIteration
             await self._read()
+
+    def begin(self) -> None:
+        """Refuse to begin another way of reading while somebody reads."""
+        if self._reading:
+            raise _being_read()
 
     def over(self, view: Iterator[T]) -> AsyncView[T]:
         """Iterate over another view of the decoder."""

@@ -8,7 +8,7 @@ the sentinel and past all errors; the last error stands in `stream.error`.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from threading import Lock, RLock
+from threading import Lock, RLock, get_ident
 from typing import Any
 
 from . import _core
@@ -28,7 +28,7 @@ class Following:
         self._follower = follower
         # Whoever asks how the stream stands, from whichever thread, may be the one who looks.
         self._lock = RLock()
-        self._is_looking = False
+        self._looker: int | None = None
         self._ok = follower.ok
         # Of a refused request, the start of the body.
         self._body = bytearray()
@@ -45,18 +45,26 @@ class Following:
                 self._decoder.feed(data)
         return data
 
+    def close(self) -> None:
+        """The stream was left."""
+        self._decoder.close()
+
     def catch_up(self) -> None:
         """Look at all that was handed out."""
         while self.look():
             pass
 
+    def is_looking_here(self) -> bool:
+        """Whether this is asked from inside a look, by a function of the user's own."""
+        return self._looker == get_ident()
+
     def look(self) -> bool:
         """Look at a bounded part of it; gives whether there is more. Whatever is raised by it, the bytes go on."""
         with self._lock:
             # A function of the user's own, called for an event, may ask how the stream stands.
-            if self._is_looking or self._follower.over or self._decoder.closed:
+            if self._looker is not None or self._follower.over or self._decoder.closed:
                 return False
-            self._is_looking = True
+            self._looker = get_ident()
             try:
                 return self._decoder.follow()
             except Exception as error:  # also what a function of the user's own raised
@@ -64,7 +72,7 @@ class Following:
                     self._follower.error = error.with_traceback(None)
                 return True
             finally:
-                self._is_looking = False
+                self._looker = None
 
     def leave(self) -> None:
         """The stream is about to be closed: look at what was handed out, but wait for no other thread that does."""
@@ -101,7 +109,7 @@ class Relay(Iterator[bytes]):
         follower = self._follower
         if follower.has_left:
             raise follower.left()
-        if not self._reading.acquire(False):
+        if self._following.is_looking_here() or not self._reading.acquire(False):
             raise SSEWireError("this stream is being read already: a stream belongs to one thread at a time")
         try:
             while self._following.look():
@@ -111,7 +119,10 @@ class Relay(Iterator[bytes]):
         except StopIteration:
             self._following.end()
         except BaseException as error:
-            if (instead := follower.failed(error)) is not None:
+            instead = follower.failed(error)
+            if not isinstance(error, Exception):
+                self._following.close()
+            if instead is not None:
                 raise instead from error
             raise
         finally:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from typing import Any, TypeVar, Unpack, overload
+from threading import Lock
+from typing import Any, Final, TypeVar, Unpack, overload
 
 from .chat import BATCH, Chat, StreamOptions
 from .closing import Closing
@@ -19,6 +20,9 @@ from .relay import Following, Relay
 from .source import open_sync
 
 T = TypeVar("T")
+
+# Of two threads that call `iter_bytes` at once, both get the same iterator.
+_BEGINNING: Final = Lock()
 
 
 class ChatStream(Chat[T], Closing):
@@ -103,9 +107,10 @@ class ChatStream(Chat[T], Closing):
         Raises:
             SSEWireError: Another thread is reading the stream, or it is closed.
         """
-        if self._relay is None:
-            self._following = Following(self._decoder, self._follower)
-            self._relay = Relay(self._following, self._reads, self._follower)
+        with _BEGINNING:
+            if self._relay is None:
+                self._following = Following(self._decoder, self._follower)
+                self._relay = Relay(self._following, self._reads, self._follower)
         return self._relay
 
     def collect(self) -> ChatCompletion:

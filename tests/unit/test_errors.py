@@ -11,6 +11,7 @@ import pytest
 
 from ssewire import (
     APIError,
+    ChatAccumulator,
     DecodeError,
     EventTooLargeError,
     IncompleteStreamError,
@@ -27,7 +28,7 @@ ERRORS: list[SSEWireError] = [
     APIError("no", type="t", code=429, param="p", body={"error": {"x": [1]}}, status=429, headers={"a": "b"}),
     APIError("no"),
     DecodeError("why", payload=b"\xff{", event_number=3, offset=70),
-    IncompleteStreamError("too early", tail=b"{", completion={"id": 1}),
+    IncompleteStreamError("too early", tail=b"{", completion=ChatAccumulator().completion()),
     IncompleteStreamError("too early"),
     EventTooLargeError(100, 7),
     ToolArgumentsError("why", name="f", arguments='{"a":', cut=True),
