@@ -163,6 +163,8 @@ class ChunkDecoder(Generic[_ChunkT]):
         """Go back to the start, for another stream."""
     def pull_from(self, source: Iterator[Any]) -> None:
         """Ask `source` for the reads from now on."""
+    def take_no_times(self) -> None:
+        """From now on take no time of any read."""
     def take_turns(self) -> None:
         """From now on pause after a bounded number of events or bytes, so that others have a turn."""
     def pausing(self) -> bool:

@@ -40,7 +40,7 @@ class AsyncChatStream(Chat[T], AsyncClosing):
     def __init__(self, source: Any, *, type: builtins.type[T], **options: Unpack[StreamOptions]) -> None: ...
     def __init__(self, source: Any, *, type: Any = ChatCompletionChunk, **options: Unpack[StreamOptions]) -> None:
         super().__init__(type, **options)
-        opened = self._follower.source = open_async(source)
+        opened = self._open(open_async(source))
         reads = AsyncWatched(opened.reads, self._patience) if self._patience else opened.reads
         self._relay: AsyncRelay | None = None
         self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)

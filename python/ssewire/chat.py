@@ -18,10 +18,12 @@ from .follow import OnDecodeError
 from .idle import Patience
 from .models import CompletionUsage
 from .relay import Following
+from .source import Source
 from .state import State
 from .stats import StreamStats
 
 T = TypeVar("T")
+SourceT = TypeVar("SourceT")
 
 BATCH: Final = 256
 """So many chunks a batch has at the most. More in a list gain nothing: what is held at once leaves the cache.
@@ -80,6 +82,13 @@ class Chat(Generic[T]):
         self._following: Following | None = None
         if accumulate:
             self._accumulate()
+
+    def _open(self, source: Source[SourceT]) -> Source[SourceT]:
+        self._follower.source = source
+        if source.in_memory:
+            # Asking for the time takes half as long as reading a small event.
+            self._decoder.take_no_times()
+        return source
 
     @property
     def state(self) -> State:

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import AsyncGeneratorType, GeneratorType
-from typing import Any, Generic, NoReturn, TypeVar, cast
+from typing import Any, Final, Generic, NoReturn, TypeVar, cast
 
 ReadsT = TypeVar("ReadsT")
 
@@ -27,8 +27,8 @@ _Close = Callable[[], Any]
 class Source(Generic[ReadsT]):
     """The reads of a body, and what is known of its response; `bare` ones have none.
 
-    `reads` is an iterator of bytes-like objects, `is_async` says of which kind; `status` and `headers` (names in lower
-    case) are the response's, where it has them.
+    `reads` is an iterator of bytes-like objects, `is_async` says of which kind, `in_memory` that they are there already;
+    `status` and `headers` (names in lower case) are the response's, where it has them.
     """
 
     def __init__(self, owner: object, reads: ReadsT, close: _Close | None = None, *, bare: bool = False) -> None:
@@ -37,6 +37,7 @@ class Source(Generic[ReadsT]):
         self.status = None if bare else _status(owner)
         self.headers = {} if bare else _headers(owner)
         self.is_async = isinstance(reads, AsyncIterator)
+        self.in_memory = isinstance(reads, (*_ITERATORS, _Once))
         self._owner = owner if close else None
         self._close = close
         self._stop = _method(reads, "aclose" if self.is_async else "close")
@@ -256,6 +257,10 @@ def _awaitable(close: Callable[[], Any] | None) -> _Close | None:
         close()
 
     return aclose
+
+
+# Of a list and of a tuple.
+_ITERATORS: Final[tuple[type, ...]] = (type(iter([])), type(iter(())))
 
 
 class _Once(AsyncIterator[Any]):

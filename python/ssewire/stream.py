@@ -56,7 +56,7 @@ class ChatStream(Chat[T], Closing):
     def __init__(self, source: Any, *, type: builtins.type[T], **options: Unpack[StreamOptions]) -> None: ...
     def __init__(self, source: Any, *, type: Any = ChatCompletionChunk, **options: Unpack[StreamOptions]) -> None:
         super().__init__(type, **options)
-        opened = self._follower.source = open_sync(source)
+        opened = self._open(open_sync(source))
         self._reads = Watched(opened.reads, self._patience) if self._patience else opened.reads
         self._relay: Relay | None = None
         pull_from(self._decoder, opened, self._reads, self._follower.refusal)

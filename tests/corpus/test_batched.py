@@ -47,7 +47,7 @@ def facts(stream: Any) -> list[Any]:
     return [stream.state, stream.usage, stream.finish_reasons, stream.last_event_id, stats]
 
 
-TIMES: Final = ("time_to_first_byte", "time_to_first_text", "mean_text_gap", "longest_text_gap")
+TIMES: Final = ("time_to_first_byte", "time_to_first_text", "text_gaps", "mean_text_gap", "longest_text_gap")
 
 
 def check(reads: Sequence[bytes], run: Run, **options: Any) -> None:

@@ -265,10 +265,40 @@ def test_each_answer_is_a_snapshot() -> None:
 
 
 def test_time_counts_from_the_making_of_the_stream() -> None:
-    stream = ChatStream([A, DONE])
+    stream = ChatStream(read for read in (A, DONE))
     wait(WAIT)
     list(stream)
     check(Times(stream.stats), WAIT, WAIT, 0, 0.0)
+
+
+IN_MEMORY: dict[str, Any] = {
+    "bytes": A + B + DONE,
+    "bytearray": bytearray(A + DONE),
+    "list": [A, B, DONE],
+    "tuple": (A, DONE),
+}
+
+
+@pytest.mark.parametrize("body", IN_MEMORY.values(), ids=IN_MEMORY)
+def test_what_is_in_memory_comes_at_no_time(body: Any) -> None:
+    stream = ChatStream(body)
+    list(stream)
+    assert stream.stats.chunks > 0
+    check_none(stream.stats)
+
+
+def test_nor_does_it_asynchronously(run: Run) -> None:
+    async def read() -> None:
+        stream = AsyncChatStream(A + DONE)
+        assert [chunk.text async for chunk in stream] == ["a"]
+        check_none(stream.stats)
+
+    run(read())
+
+
+def check_none(stats: StreamStats) -> None:
+    times = (stats.time_to_first_byte, stats.time_to_first_text, stats.mean_text_gap, stats.longest_text_gap)
+    assert (times, stats.text_gaps) == ((None, None, None, None), 0)
 
 
 @each_way

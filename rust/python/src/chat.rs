@@ -263,8 +263,8 @@ impl Chat {
         count(&outside.told.chunks);
         self.undecoded.forget();
         self.follow.chunk(&payload, &chunk, &mut self.reads.came, outside.told)?;
-        if let Some(merge) = &self.merge {
-            merge.bind(py).call1((&chunk, outside.told.usage(py)))?;
+        if self.merge.is_some() {
+            self.merge(&chunk, outside)?;
         }
         Ok(match want {
             Want::Chunk => Some(chunk.unbind()),
@@ -273,6 +273,15 @@ impl Chat {
             Want::Text => self.follow.facts.text(&chunk)?,
             Want::Nothing => None,
         })
+    }
+
+    #[inline(never)]
+    fn merge(&self, chunk: &Bound<'_, PyAny>, outside: &Outside<'_>) -> PyResult<()> {
+        let py = chunk.py();
+        if let Some(merge) = &self.merge {
+            merge.bind(py).call1((chunk, outside.told.usage(py)))?;
+        }
+        Ok(())
     }
 
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {

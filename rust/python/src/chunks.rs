@@ -44,7 +44,9 @@ impl ChunkDecoder {
             Some(function) => Facts::Function(Some(function)),
             None => Facts::BuiltIn(Members::built_in(py)?),
         };
-        let reads = Reads::new(Framer::new(max_event_size).show_ignored(true), true, detach_min.unwrap_or(DETACH_MIN));
+        let framer = Framer::new(max_event_size).show_ignored(true);
+        let mut reads = Reads::new(framer, true, detach_min.unwrap_or(DETACH_MIN));
+        reads.take_times(true);
         Ok(Self {
             closed: AtomicBool::new(false),
             relayed: AtomicBool::new(false),
@@ -84,6 +86,12 @@ impl ChunkDecoder {
 
     fn pull_from(&self, source: &Bound<'_, PyIterator>) -> PyResult<()> {
         self.enter(source.py())?.reads.pull_from(source.clone().unbind());
+        Ok(())
+    }
+
+    /// Take no time of any read.
+    fn take_no_times(&self, py: Python<'_>) -> PyResult<()> {
+        self.enter(py)?.reads.take_times(false);
         Ok(())
     }
 

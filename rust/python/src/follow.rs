@@ -71,7 +71,9 @@ impl Told {
 
     /// The reads stand so now.
     pub(crate) fn saw(&self, reads: &Reads) {
-        if self.bytes.swap(reads.bytes_read(), Ordering::Relaxed) == 0
+        let before = self.bytes.load(Ordering::Relaxed);
+        self.bytes.store(reads.bytes_read(), Ordering::Relaxed);
+        if before == 0
             && let Some(came) = reads.first_byte()
         {
             self.times.byte(came);
@@ -132,15 +134,6 @@ pub(crate) enum Facts {
 }
 
 impl Facts {
-    /// Whether the content of a choice of a chunk has text; of typed parts only some are.
-    #[inline]
-    fn has_text(&self, content: &Bound<'_, PyAny>, chunk: &Bound<'_, PyAny>) -> PyResult<bool> {
-        match content.cast_exact::<PyString>() {
-            Ok(content) => content.is_truthy(),
-            Err(_) => Ok(!content.is_none() && self.text(chunk)?.is_some()),
-        }
-    }
-
     /// The text of a chunk, where it has any.
     pub(crate) fn text(&self, chunk: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let py = chunk.py();
@@ -219,14 +212,36 @@ impl Follow {
             let choice = choices.get_item(at)?;
             let reason = members.finish_reason.get(&choice)?;
             self.see(&members.index.get(&choice)?);
-            if came.is_some() && self.facts.has_text(&members.content.get(&members.delta.get(&choice)?)?, chunk)? {
-                came.take().into_iter().for_each(|came| told.times.text(came));
+            if came.is_some() {
+                self.take_time(members, chunk, &choice, came, told)?;
             }
             if !reason.is_none() {
                 at_end |= Self::reason(&members.index.get(&choice)?, &reason, told)?;
             }
         }
         if at_end { self.look_elsewhere(members, payload, chunk, told) } else { Ok(()) }
+    }
+
+    /// Take note of when text came, where a choice has some: once a read, so this is kept out of the way.
+    #[inline(never)]
+    fn take_time(
+        &self,
+        members: &Members,
+        chunk: &Bound<'_, PyAny>,
+        choice: &Bound<'_, PyAny>,
+        came: &mut Option<Duration>,
+        told: &Told,
+    ) -> PyResult<()> {
+        let content = members.content.get(&members.delta.get(choice)?)?;
+        let has_text = match content.cast_exact::<PyString>() {
+            Ok(content) => content.is_truthy()?,
+            // Of typed parts only some are text.
+            Err(_) => !content.is_none() && self.facts.text(chunk)?.is_some(),
+        };
+        if has_text && let Some(came) = came.take() {
+            told.times.text(came);
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -240,8 +255,8 @@ impl Follow {
         let facts = facts.bind(chunk.py()).call1((chunk,))?;
         let (usage, copy, choices, has_text) =
             facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>, bool)>()?;
-        if has_text {
-            came.take().into_iter().for_each(|came| told.times.text(came));
+        if has_text && let Some(came) = came.take() {
+            told.times.text(came);
         }
         if !usage.is_none() {
             self.has_usage = true;

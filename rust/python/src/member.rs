@@ -31,7 +31,7 @@ impl Member {
     }
 
     /// The member's value in `object`. An object of another class gives a `TypeError`, as the descriptor sees to itself.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get<'py>(&self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         // SAFETY: `get` is the slot of the descriptor's own type, both arguments are live objects, and the interpreter
         // is attached, which `Bound` proves. It gives a new reference, or null with an exception set.

@@ -44,9 +44,6 @@ enum End {
     Stopped,
 }
 
-/// A read, and when it came since the start; the end of the body comes at no time.
-type Read = (Py<PyBytes>, Option<Duration>);
-
 pub(crate) struct Reads {
     framer: Framer,
     /// At the end of the body its unfinished event is delivered; the standard drops it.
@@ -56,7 +53,9 @@ pub(crate) struct Reads {
     /// Nothing is asked of the source for now.
     pub(crate) resting: bool,
     pub(crate) turn: Turn,
-    waiting: VecDeque<Read>,
+    waiting: VecDeque<Py<PyBytes>>,
+    /// When each of those that wait came; the end of the body comes at no time.
+    waiting_since: VecDeque<Option<Duration>>,
     read: Option<Py<PyBytes>>,
     at: usize,
     /// Up to here the read is framed step by step although it is large.
@@ -68,7 +67,9 @@ pub(crate) struct Reads {
     /// The first bytes of the body, until an event is found: those of the reads that were looked through.
     head: Option<Vec<u8>>,
     bytes_read: u64,
-    start: Instant,
+    /// When the stream began, where the times of its reads are taken: asking for the time takes half as long as framing an
+    /// event, and what lies in memory comes at no time.
+    start: Option<Instant>,
     /// When the first byte came, since the start.
     first_byte: Option<Duration>,
     /// When the read that is looked into came, since the start, until somebody has taken note of it.
@@ -85,6 +86,7 @@ impl Reads {
             resting: false,
             turn: Turn::unlimited(),
             waiting: VecDeque::new(),
+            waiting_since: VecDeque::new(),
             read: None,
             at: 0,
             step_until: 0,
@@ -93,10 +95,15 @@ impl Reads {
             end: End::Open,
             head: Some(Vec::new()),
             bytes_read: 0,
-            start: Instant::now(),
+            start: None,
             first_byte: None,
             came: None,
         }
+    }
+
+    /// Take the time of each read from now on, or of none.
+    pub(crate) fn take_times(&mut self, take: bool) {
+        self.start = take.then(Instant::now);
     }
 
     /// From now on ask this iterator for the reads.
@@ -114,11 +121,11 @@ impl Reads {
         if self.end != End::Open {
             return;
         }
-        let now = self.start.elapsed();
+        let came = self.start.map(|start| start.elapsed());
         if self.first_byte.is_none() && self.bytes_read > 0 {
-            self.first_byte = Some(now);
+            self.first_byte = came;
         }
-        self.queue((read.unbind(), Some(now)));
+        self.queue(read.unbind(), came);
     }
 
     /// So many bytes the source has handed out.
@@ -131,30 +138,31 @@ impl Reads {
         self.first_byte
     }
 
-    fn queue(&mut self, read: Read) {
+    #[inline]
+    fn queue(&mut self, read: Py<PyBytes>, came: Option<Duration>) {
         if self.read.is_none() {
-            self.begin(Some(read));
+            self.begin(Some(read), came);
         } else {
             self.waiting.push_back(read);
+            self.waiting_since.push_back(came);
         }
     }
 
-    fn begin(&mut self, next: Option<Read>) {
-        if let Some((read, came)) = next {
-            self.read = Some(read);
-            self.came = came.or(self.came);
-        } else {
-            self.read = None;
-        }
+    #[inline]
+    fn begin(&mut self, read: Option<Py<PyBytes>>, came: Option<Duration>) {
+        self.read = read;
         self.at = 0;
         self.step_until = 0;
+        if came.is_some() {
+            self.came = came;
+        }
     }
 
     /// The body has ended.
     pub(crate) fn finish(&mut self, py: Python<'_>) {
         let end = std::mem::replace(&mut self.end, End::Finished);
         if end == End::Open && self.deliver_last {
-            self.queue((PyBytes::new(py, END_OF_INPUT).unbind(), None));
+            self.queue(PyBytes::new(py, END_OF_INPUT).unbind(), None);
         }
     }
 
@@ -189,7 +197,7 @@ impl Reads {
         self.end = End::Open;
         self.head = Some(Vec::new());
         self.bytes_read = 0;
-        self.start = Instant::now();
+        self.start = self.start.map(|_| Instant::now());
         self.first_byte = None;
     }
 
@@ -197,8 +205,9 @@ impl Reads {
     pub(crate) fn stop(&mut self) {
         self.source = None;
         self.waiting.clear();
+        self.waiting_since.clear();
         self.ahead.clear();
-        self.begin(None);
+        self.begin(None, None);
         self.came = None;
         if self.end == End::Open {
             self.end = End::Stopped;
@@ -320,7 +329,8 @@ impl Reads {
                 head.extend_from_slice(bytes.get(..HEAD - head.len()).unwrap_or(bytes));
             }
             let next = self.waiting.pop_front();
-            self.begin(next);
+            let came = if next.is_some() { self.waiting_since.pop_front().flatten() } else { None };
+            self.begin(next, came);
             if self.read.is_some() {
                 return Ok(None);
             }

@@ -6,44 +6,46 @@
 /// Measured by `python -m benches.fairness --save fairness`, in `benches/results/fairness.json`.
 const STRETCH: u64 = 128;
 
-/// Counts what is done since the last turn.
+/// Counts down what may be done until the next turn.
 pub(crate) struct Turn {
-    done: u64,
+    left: u64,
     most: u64,
 }
 
 impl Turn {
     /// Without end, unless [`Turn::limit`] is called.
     pub(crate) fn unlimited() -> Self {
-        Self { done: 0, most: u64::MAX }
+        Self { left: u64::MAX, most: u64::MAX }
     }
 
     /// From now on be over after a stretch; gives what was the limit before.
     pub(crate) fn limit(&mut self) -> u64 {
+        self.left = self.left.min(STRETCH);
         std::mem::replace(&mut self.most, STRETCH)
     }
 
     /// Go back to an earlier limit.
     pub(crate) fn restore(&mut self, most: u64) {
         self.most = most;
+        self.left = if most == u64::MAX { most } else { self.left };
     }
 
     /// An event, a line or a read was taken, with so many bytes.
     #[inline]
     pub(crate) fn spend(&mut self, bytes: usize) {
-        self.done += 1 + (bytes as u64 >> 10);
+        self.left = self.left.saturating_sub(1 + (bytes as u64 >> 10));
     }
 
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.done >= self.most
+        self.left == 0
     }
 
     /// Begin another; gives whether this one was over.
     pub(crate) fn take(&mut self) -> bool {
         let over = self.is_over();
         if over {
-            self.done = 0;
+            self.left = self.most;
         }
         over
     }
