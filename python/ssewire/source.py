@@ -27,8 +27,8 @@ _Close = Callable[[], Any]
 class Source(Generic[ReadsT]):
     """The reads of a body, and what is known of its response; `bare` ones have none.
 
-    `reads` is an iterator of bytes-like objects, `is_async` says of which kind, `in_memory` that they are there already;
-    `status` and `headers` (names in lower case) are the response's, where it has them.
+    `reads` is an iterator of bytes-like objects: asynchronous where `is_async` says so, over what is there already
+    where `in_memory` does. `status` and `headers` (names in lower case) are the response's, where it has them.
     """
 
     def __init__(self, owner: object, reads: ReadsT, close: _Close | None = None, *, bare: bool = False) -> None:

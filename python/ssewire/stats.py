@@ -8,9 +8,9 @@ from msgspec import Struct
 class StreamStats(Struct, frozen=True, kw_only=True, gc=False):
     """Counts and times of one stream, as they were when it was asked for them.
 
-    Times are in seconds, and each counts from the read that brought it: what came in one read came at once. Text is the
-    answer's; reasoning is none. `iter_payloads` decodes nothing, so that no text is seen there. What is in memory (`bytes`,
-    a list) comes at no time.
+    Times are in seconds, and each counts from the read that brought it: what came in one read came at once, and what is
+    in memory (`bytes`, a list) comes at no time. Text is the answer's; reasoning is none. `iter_payloads` decodes
+    nothing, so that no text is seen there.
     """
 
     bytes: int
