@@ -154,7 +154,16 @@ def _call_of(
     if index is not None:
         # The newest under this index. An id is never replaced, and only one that comes with a name starts a call.
         newest = next((call for call in reversed(calls) if call["index"] == index), None)
-        return None if newest and sent_id and name and _id(newest) else newest
+        if newest is None:
+            # The index may come late.
+            begun = next((call for call in known if _id(call) == sent_id), None) if sent_id else last
+            if begun is None or begun["index"] is not None or (name and not sent_id):
+                return None
+            begun["index"] = begun["sorted as"] = index
+            return begun
+        before = _function(_functions(newest))
+        is_whole = _id(newest) or (before["name"] and before["arguments"] and before["name"] != name)
+        return None if sent_id and name and is_whole else newest
     if sent_id:
         # Name and id may come in different pieces.
         is_only_a_name = last and not _id(last) and not name and not _function(_functions(last))["arguments"]
@@ -181,8 +190,11 @@ def _function(pieces: list[Tree]) -> Tree:
         # The whole name once more is a repeat.
         name += piece if piece != name else ""
     for piece in _all(pieces, "arguments"):
-        arguments += piece if isinstance(piece, str) else json.dumps(piece, ensure_ascii=False, separators=(",", ":"))
-    return {"name": name, "arguments": arguments}
+        written = json.dumps(piece, ensure_ascii=False, separators=(",", ":"))
+        # An empty object says nothing beside text.
+        arguments += piece if isinstance(piece, str) else written if piece else ""
+    is_empty_object = any(piece.get("arguments") == {} for piece in pieces)
+    return {"name": name, "arguments": arguments or ("{}" if is_empty_object else "")}
 
 
 def _function_call(pieces: list[Tree]) -> Tree | None:

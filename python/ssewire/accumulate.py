@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import astuple
-
 from .completion import ChatCompletion
 from .merged_choice import MergedChoice
 from .models import ChatCompletionChunk, ChoiceDelta, ChunkChoice, CompletionUsage, Number
@@ -39,6 +37,7 @@ class ChatAccumulator:
         self._usage: tuple[Any, ...] | None = None
         # A usage in its own place came, so that copies elsewhere no longer count.
         self._has_usage = False
+        self._elsewhere: CompletionUsage | None = None
         self._choices: dict[int | str, MergedChoice] = {}
 
     def add(self, chunk: Any, usage: CompletionUsage | None = None) -> None:
@@ -47,7 +46,7 @@ class ChatAccumulator:
         `usage` is what was found elsewhere than in its place in a chunk of the built-in type, which has no members for
         that; it counts as long as there is no other.
 
-        Whatever stands in it, what can be read is merged, and nothing is raised.
+        What was decoded raises nothing, whatever stands in it: what can be read is merged.
 
         Raises:
             TypeError: It is no chunk.
@@ -56,7 +55,9 @@ class ChatAccumulator:
             chunk, copy = readable(chunk)
             if copy is not None and not self._has_usage:
                 self._usage = _held(copy)
-        elif usage is not None and not self._has_usage:
+        elif usage is not None and usage is not self._elsewhere and not self._has_usage:
+            # It comes with every chunk from then on, and is copied once.
+            self._elsewhere = usage
             self._usage = _held(usage)
         # The common chunk has nothing but the text that is new: all else is asked for in as few steps as there can be.
         if (
@@ -155,8 +156,8 @@ def _number(value: Any) -> Number | None:
 
 def _held(usage: CompletionUsage) -> tuple[Any, ...]:
     """The members of a usage; those who have it may change it."""
-    prompt, completion, total, *details = astuple(usage)
-    return (prompt, completion, total, *map(_object, details))
+    details = (usage.prompt_tokens_details, usage.completion_tokens_details)
+    return (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens, *map(_object, details))
 
 
 def _usage(prompt: Any, completion: Any, total: Any, *details: Any) -> CompletionUsage:

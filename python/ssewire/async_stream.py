@@ -66,7 +66,10 @@ class AsyncChatStream(Chat[T], AsyncClosing):
         return self._pull.over(self._decoder.pairs())
 
     def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
-        """Give lists of chunks, the cheapest loop; see `ChatStream.iter_batches`."""
+        """Give lists of chunks, the cheapest loop; see `ChatStream.iter_batches`.
+
+        Asynchronously a list ends where other tasks have their turn, too: behind 128 chunks, or as many KiB.
+        """
         return self._pull.over(self._batches(most))
 
     def iter_bytes(self) -> AsyncIterator[bytes]:

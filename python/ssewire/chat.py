@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Generic, TypedDict, TypeVar
 from weakref import proxy
@@ -17,6 +17,7 @@ from .errors import SSEWireError
 from .follow import OnDecodeError
 from .idle import Patience
 from .models import CompletionUsage
+from .readable import has_choices
 from .relay import Following
 from .source import Source
 from .state import State
@@ -140,15 +141,15 @@ class Chat(Generic[T]):
     def completion(self) -> ChatCompletion:
         """The answer as merged from the chunks handed out so far: all text, all tool calls, usage, finish reasons.
 
-        Each call gives another object, which nothing changes afterwards.
+        Each call gives another object, which nothing changes afterwards. To be asked in the thread that reads the
+        stream; behind `iter_bytes` from any.
 
         Raises:
             SSEWireError: The stream was made without `accumulate=True`, and `collect` was not called.
         """
-        self._catch_up()
         if (accumulator := self._follower.accumulator) is None:
             raise SSEWireError("nothing was merged: make the stream with accumulate=True")
-        return accumulator.completion()
+        return accumulator.completion() if self._following is None else self._following.completion(accumulator)
 
     def _accumulate(self) -> None:
         accumulator = ChatAccumulator()
@@ -168,6 +169,8 @@ class Chat(Generic[T]):
         self._accumulate()
 
     def _texts(self, choice: int | None) -> Iterator[str]:
+        if choice is not None and not isinstance(choice, int):
+            raise TypeError(f"a choice is told by its index, an integer, not {choice!r}")
         if choice is None and self._known.facts is None:
             return self._decoder.texts()
         self._known.need_choices("iter_text()")
@@ -178,7 +181,7 @@ class Chat(Generic[T]):
     def _batches(self, most: int) -> Iterator[list[T]]:
         if most < 1:
             raise ValueError(f"a batch has at least one chunk, not {most}")
-        return self._decoder.batches(most)
+        return self._decoder.batches(min(most, sys.maxsize))
 
     def _catch_up(self) -> None:
         """Follow what was relayed before anything is said of the stream."""
@@ -195,7 +198,7 @@ def _passing_over(add: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]
     """Merging where a type such as `Any` lets through what is no chunk: that has nothing to merge."""
 
     def merge(chunk: Any, usage: Any) -> None:
-        with suppress(TypeError):
+        if has_choices(chunk):
             add(chunk, usage)
 
     return merge

@@ -111,7 +111,9 @@ def _reason(choice: Any) -> Any:
 def _choices(chunk: Any) -> list[Any]:
     """The choices of a chunk of any type; in a `dict` they may be anything."""
     choices = _member(chunk, "choices")
-    return list(choices) if isinstance(choices, (list, tuple)) else []
+    if not isinstance(choices, (list, tuple)):
+        return []
+    return [choice for choice in choices if choice and not isinstance(choice, (str, int, float, list))]
 
 
 def _member(value: Any, name: str) -> Any:

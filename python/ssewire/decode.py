@@ -153,7 +153,7 @@ def stats_of(decoder: _core.ChunkDecoder[Any], follower: ChatFollower) -> Stream
     """What a stream has counted and timed."""
     first_byte, first_text, gaps, mean_gap, longest_gap = decoder.times
     return StreamStats(
-        bytes=decoder.bytes,
+        bytes=decoder.bytes + follower.refused_bytes,
         events=decoder.events,
         chunks=decoder.chunks,
         comments=decoder.comments,

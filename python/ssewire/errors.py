@@ -156,7 +156,7 @@ class EventTooLargeError(SSEWireError):
 class StreamIdleError(SSEWireError):
     """No event came for longer than the limit that the caller set; keep-alive comments are no events."""
 
-    def __init__(self, limit: float, *, waited: float, events: int, comments: int, option: str) -> None:
+    def __init__(self, limit: float, *, waited: float, events: int, comments: int | None, option: str) -> None:
         came = f"events before it: {events}" + (f", keep-alive comments: {comments}" if comments else "")
         super().__init__(f"waited {waited:.3g} s for an event, more than {option}={limit:g} allows ({came})")
         self.limit = limit
@@ -166,6 +166,7 @@ class StreamIdleError(SSEWireError):
         self.events = events
         """So many events came before."""
         self.comments = comments
+        """So many keep-alive comments came before; None where they are not counted (`EventStream`)."""
         self.option = option
         """`idle_timeout` or `first_event_timeout`."""
         self.completion: ChatCompletion | None = None

@@ -57,7 +57,7 @@ class _Events(Generic[EventT]):
             max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
         )
         decoder = proxy(self._decoder)
-        self._patience = Patience(first_event_timeout, idle_timeout, lambda: (decoder.events, 0))
+        self._patience = Patience(first_event_timeout, idle_timeout, lambda: (decoder.events, None))
 
     @property
     def state(self) -> State:

@@ -244,6 +244,7 @@ class ChatFollower(StreamState):
         """Back to the start, for another stream."""
         self.state = "open"
         self.over = False
+        self._ending = None, "open"
         self._lines = None
         self._chunk_name = ""
         self.skipped_events = self.repaired = self.decode_errors = 0

@@ -21,11 +21,13 @@ from .loops import Expired, within
 class Patience:
     """What is left of it, in seconds, before the first event and between two."""
 
-    def __init__(self, first: float | None, between: float | None, counted: Callable[[], tuple[int, int]]) -> None:
-        """`counted` gives the events and the comments that came so far."""
+    def __init__(
+        self, first: float | None, between: float | None, counted: Callable[[], tuple[int, int | None]]
+    ) -> None:
+        """`counted` gives the events and the comments that came so far, where comments are counted."""
         for name, limit in (("first_event_timeout", first), ("idle_timeout", between)):
-            if limit is not None and not limit > 0:
-                raise ValueError(f"{name} is a number of seconds above 0, not {limit!r}")
+            if limit is not None and not _is_limit(limit):
+                raise ValueError(f"{name} is a number of seconds above 0, not {limit!r:.40}")
         self._first = first
         self._between = between
         self._counted = counted
@@ -107,3 +109,10 @@ class AsyncWatched(AsyncIterator[Any]):
         finally:
             self._patience.waited(begun)
         raise self._patience.lost()
+
+
+def _is_limit(limit: Any) -> bool:
+    try:
+        return float(limit) > 0
+    except (TypeError, ValueError, OverflowError):
+        return False

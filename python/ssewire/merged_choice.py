@@ -61,7 +61,7 @@ class MergedChoice:
         if delta.tool_calls and isinstance(delta.tool_calls, list):
             self._tool_calls = self._tool_calls or ToolCallPieces()
             self._tool_calls.add(delta.tool_calls)
-        if delta.function_call and any(said := said_of(delta.function_call)):
+        if delta.function_call and (said := said_of(delta.function_call)) != ("", ""):
             self._function = self._function or FunctionPieces()
             self._function.add(*said)
         if delta.refusal and isinstance(delta.refusal, str):

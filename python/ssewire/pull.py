@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
 from . import _core
 from .drain import drained
-from .errors import SSEWireError
+from .errors import SSEWireError, StreamIdleError
 from .loops import turn
 from .source import Source
 from .state import StreamState
@@ -58,20 +59,23 @@ class _Refused:
         return self
 
     def __next__(self) -> Any:
-        for read in self._reads:
-            if self._enough(read):
-                break
+        # What was said up to then is better than that no more came in time.
+        with suppress(StreamIdleError):
+            for read in self._reads:
+                if self._enough(read):
+                    break
         return self._outcome()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Any:
-        async for read in self._reads:
-            if self._enough(read):
-                break
-            # Nothing counts what is only kept.
-            await turn()
+        with suppress(StreamIdleError):
+            async for read in self._reads:
+                if self._enough(read):
+                    break
+                # Nothing counts what is only kept.
+                await turn()
         return self._outcome()
 
 

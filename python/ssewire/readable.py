@@ -7,11 +7,19 @@ member that it refuses is left out alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
+
+import msgspec
 
 from .lenient import chunk_of, usage_of
 from .models import ChatCompletionChunk, ChunkChoice, CompletionUsage
 from .trees import copied
+
+
+def has_choices(chunk: Any) -> bool:
+    """Whether an object may be a chunk."""
+    return isinstance(chunk, dict) or (hasattr(chunk, "choices") and not isinstance(chunk, type))
 
 
 def readable(chunk: Any) -> tuple[ChatCompletionChunk, CompletionUsage | None]:
@@ -20,21 +28,29 @@ def readable(chunk: Any) -> tuple[ChatCompletionChunk, CompletionUsage | None]:
     Raises:
         TypeError: It is no chunk.
     """
-    has_choices = isinstance(chunk, dict) or (hasattr(chunk, "choices") and not isinstance(chunk, type))
-    tree = copied(chunk) if has_choices else None
+    tree = copied(chunk) if has_choices(chunk) else None
     if not isinstance(tree, dict):
         raise TypeError(
             f"a chunk is a dict, or a Struct or dataclass with a member `choices`, and {type(chunk).__name__!r} is none"
         )
+    choices = [choice for choice in _list(tree.get("choices")) if isinstance(choice, dict)]
+    copies = (_usage_in(holder) for holder in (tree.get("x_groq"), *choices) if isinstance(holder, dict))
+    copy = next(filter(None, copies), None)
+    if all("message" not in choice for choice in choices):
+        # As most chunks are, whatever their type.
+        with suppress(Exception):
+            return msgspec.convert(tree, ChatCompletionChunk), copy
     tree = _with_lists(tree)
     choices = [choice for choice in _list(tree.get("choices")) if isinstance(choice, dict)]
     for choice in choices:
         # A whole completion that a gateway sends as one event has a message.
         delta = choice.get("delta") or choice.get("message")
         choice["delta"] = _with_lists(delta) if isinstance(delta, dict) else delta
-    holders = (tree.get("x_groq"), *choices)
-    copies = (usage_of(holder.get("usage")) for holder in holders if isinstance(holder, dict))
-    return _chunk(tree), next(filter(None, copies), None)
+    return _chunk(tree), copy
+
+
+def _usage_in(holder: dict[str, Any]) -> CompletionUsage | None:
+    return usage_of(holder["usage"]) if holder.get("usage") else None
 
 
 def readable_choices(choice: Any) -> list[ChunkChoice]:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from threading import Lock, RLock, get_ident
-from typing import Any
+from typing import Any, Final
 
 from . import _core
+from .accumulate import ChatAccumulator
+from .completion import ChatCompletion
 from .errors import SSEWireError
 from .follow import ChatFollower
 from .loops import turn
 from .pull import REFUSAL_SIZE, AsyncPull
+
+# So many errors are passed over at a stretch.
+_ERRORS: Final = 128
 
 
 class Following:
@@ -39,6 +44,7 @@ class Following:
         if not self._ok or self._decoder.over:
             self._follower.unseen += bool(data)
         if not self._ok:
+            self._follower.refused_bytes += len(data)
             self._body += data[: REFUSAL_SIZE - len(self._body)]
         elif not self._decoder.closed:
             with self._lock:
@@ -49,10 +55,15 @@ class Following:
         """The stream was left."""
         self._decoder.close()
 
-    def catch_up(self) -> None:
-        """Look at all that was handed out."""
-        while self.look():
-            pass
+    def catch_up(self, *, wait: bool = True) -> None:
+        """Look at all that was handed out, unless another thread does that and is not to be waited for."""
+        if not self._lock.acquire(blocking=wait):
+            return
+        try:
+            while self.look():
+                pass
+        finally:
+            self._lock.release()
 
     def is_looking_here(self) -> bool:
         """Whether this is asked from inside a look, by a function of the user's own."""
@@ -66,26 +77,37 @@ class Following:
                 return False
             self._looker = get_ident()
             try:
+                return self._look()
+            finally:
+                self._looker = None
+
+    def _look(self) -> bool:
+        for _ in range(_ERRORS):
+            try:
                 return self._decoder.follow()
             except Exception as error:  # also what a function of the user's own raised
                 if not self._follower.has_left:
                     self._follower.error = error.with_traceback(None)
-                return True
-            finally:
-                self._looker = None
+                if self._decoder.closed:
+                    return False
+        return True
+
+    def completion(self, accumulator: ChatAccumulator) -> ChatCompletion:
+        """What was merged of all that was handed out, while nobody looks and merges more."""
+        with self._lock:
+            self.catch_up()
+            return accumulator.completion()
 
     def leave(self) -> None:
-        """The stream is about to be closed: look at what was handed out, but wait for no other thread that does."""
-        if self._lock.acquire(blocking=False):
-            try:
-                self.catch_up()
-            finally:
-                self._lock.release()
+        """The stream is about to be closed, which waits for nobody."""
+        self.catch_up(wait=False)
+        if not self._ok and not self._follower.over:
+            self._refuse()
 
     def end(self) -> None:
         """The body has ended."""
         if not self._ok and not self._follower.over:
-            self._follower.error = self._follower.refusal(bytes(self._body))
+            self._refuse()
             return
         with self._lock:
             self.catch_up()
@@ -93,6 +115,9 @@ class Following:
                 self._decoder.finish()
             self.catch_up()
         self._follower.end("incomplete")
+
+    def _refuse(self) -> None:
+        self._follower.error = self._follower.refusal(bytes(self._body))
 
 
 class Relay(Iterator[bytes]):
@@ -119,6 +144,7 @@ class Relay(Iterator[bytes]):
         except StopIteration:
             self._following.end()
         except BaseException as error:
+            self._following.catch_up(wait=False)
             instead = follower.failed(error)
             if not isinstance(error, Exception):
                 self._following.close()
@@ -147,16 +173,20 @@ class AsyncRelay(AsyncIterator[bytes]):
         return await self._pull.alone(self._next)
 
     async def _next(self) -> bytes:
-        while self._following.look():
-            await turn()
-        if not self._follower.ok:
-            # Nothing counts the reads of such a body.
-            await turn()
-        if not self._follower.over:
-            try:
+        try:
+            while self._following.look():
+                await turn()
+            if not self._follower.ok:
+                # Nothing counts the reads of such a body.
+                await turn()
+            if not self._follower.over:
                 return self._following.take(await anext(self._pull.reads))
-            except StopAsyncIteration:
-                self._following.end()
+        except StopAsyncIteration:
+            self._following.end()
+        except BaseException:
+            # A gateway's client may leave at any time: what it was given last has the usage.
+            self._following.catch_up(wait=False)
+            raise
         if self._follower.has_left:
             raise self._follower.left()
         await self._pull.release()

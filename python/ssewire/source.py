@@ -23,6 +23,9 @@ _READ_SIZE = 65_536
 
 _Close = Callable[[], Any]
 
+# Shutting down is the same for every family.
+_ANY_SOCKET = (socket.AF_INET, socket.SOCK_STREAM)
+
 
 class Source(Generic[ReadsT]):
     """The reads of a body, and what is known of its response; `bare` ones have none.
@@ -64,9 +67,13 @@ class Source(Generic[ReadsT]):
 
     def interrupt(self) -> None:
         """Wake a thread that waits for a read, so that closing neither waits for it nor leaves it waiting."""
-        if self._owner is not None and not self.is_async:
-            # A response that has no socket, or has given it back, has nobody waiting.
-            with suppress(Exception), socket.fromfd(_fileno(self._owner), socket.AF_INET, socket.SOCK_STREAM) as below:
+        if self._owner is None or self.is_async:
+            return
+        # A response that has no socket, or has given it back, has nobody waiting.
+        with suppress(Exception), socket.fromfd(number := _fileno(self._owner), *_ANY_SOCKET) as below:
+            # Asked once more, at once before: the other thread may have met the end of the body meanwhile, and the
+            # client given the connection to another request.
+            if _fileno(self._owner) == number:
                 below.shutdown(socket.SHUT_RDWR)
 
     def release(self) -> None:

@@ -38,6 +38,8 @@ class StreamState:
         self.draining = False
         # An error was raised out of the stream, so that whoever drops it then has not left it early.
         self.has_raised = False
+        # So many bytes came of the body of a refused request, which no decoder sees.
+        self.refused_bytes = 0
         self.source: Source[Any] | None = None
 
     def end(self, state: State) -> None:
@@ -83,6 +85,7 @@ class StreamState:
 
     def refusal(self, body: bytes) -> SSEWireError:
         """The error for a response whose status is no success; `body` is its start."""
+        self.refused_bytes = max(self.refused_bytes, len(body))
         self.end("error")
         return refused(body, self.status or 0, self.headers)
 

@@ -89,7 +89,7 @@ class ChatStream(Chat[T], Closing):
     def iter_batches(self, most: int = BATCH) -> Iterator[list[T]]:
         """Give lists of chunks: those that a read completes, at least one and not more than `most` in a list.
 
-        The cheapest loop. An error is raised behind the list of the chunks before it.
+        An error is raised behind the list of the chunks before it.
         """
         return self._batches(most)
 
@@ -97,9 +97,10 @@ class ChatStream(Chat[T], Closing):
         """Give the body exactly as it came, in the same reads, each at once: for gateways that hand it on.
 
         The stream follows along: `usage`, `state`, `stats`, `finish_reasons` and, with `accumulate=True`,
-        `completion()` tell what was in the bytes given so far. Nothing in them delays, changes or stops them: they go
-        on past the sentinel to the end of the body, a refused request's body included. What would be raised elsewhere
-        shows in `state`, and the last such error in `error`. Exceptions of the client, and StreamIdleError, are raised.
+        `completion()` tell what was in the bytes given so far. Nothing in a read delays, changes or stops it: it is
+        looked at when the next one is asked for, or when somebody asks how the stream stands. The bytes go on past the
+        sentinel to the end of the body, a refused request's body included. What would be raised elsewhere shows in
+        `state`, and the last such error in `error`. Exceptions of the client, and StreamIdleError, are raised.
 
         A stream that was read otherwise before goes on with its next read. Once this is called, it hands out bytes
         only.

@@ -30,14 +30,22 @@ class FunctionPieces:
         """Whether a piece of the name came."""
         return self._length > 0
 
-    def add(self, name: str, arguments: str) -> None:
-        """Join a piece. A piece of a name that is the whole name so far only repeats it."""
+    def is_of_another(self, name: str) -> bool:
+        """Whether a name belongs to another call: behind arguments it is no piece of this one's."""
+        return self.has_name and self.has_arguments and name != self._joined_name()
+
+    def add(self, name: str, arguments: str | None) -> None:
+        """Join a piece; of the arguments None is an object without members.
+
+        A piece of a name that is the whole name so far only repeats it. An empty object may stand before text, and
+        says no more than nothing then.
+        """
         if name and not (len(name) == self._length and name == self._joined_name()):
             self._name.append(name)
             self._length += len(name)
+        self.has_arguments |= arguments != ""
         if arguments:
             self._arguments.write(arguments)
-            self.has_arguments = True
 
     def _joined_name(self) -> str:
         # Joined once for each piece as long as all before it, so the work grows with the text.
@@ -47,24 +55,25 @@ class FunctionPieces:
 
     def result(self) -> ToolCallFunction:
         """What they are so far."""
-        return ToolCallFunction(self._joined_name(), self._arguments.getvalue())
+        arguments = self._arguments.getvalue() or ("{}" if self.has_arguments else "")
+        return ToolCallFunction("".join(self._name), arguments)
 
 
-def said_of(function: Any) -> tuple[str, str]:
-    """Name and arguments in a piece, "" where there are none."""
+def said_of(function: Any) -> tuple[str, str | None]:
+    """Name and arguments in a piece, "" where there are none; None for arguments that are an empty object."""
     if not isinstance(function, ChoiceDeltaToolCallFunction):
         return "", ""
     name, arguments = function.name, function.arguments
-    if isinstance(arguments, dict):
-        arguments = json_text(arguments)
-    return name if isinstance(name, str) else "", arguments if isinstance(arguments, str) else ""
+    said = json_text(arguments) if isinstance(arguments, dict) else arguments if isinstance(arguments, str) else ""
+    return name if isinstance(name, str) else "", None if arguments == {} else said
 
 
 class _Call:
-    __slots__ = ("function", "id", "index", "type")
+    __slots__ = ("function", "has_index", "id", "index", "type")
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, *, has_index: bool) -> None:
         self.index = index
+        self.has_index = has_index
         self.id: str | None = None
         self.type: str | None = None
         self.function = FunctionPieces()
@@ -94,7 +103,7 @@ class ToolCallPieces:
             name, arguments = said_of(piece.function)
             call_id = piece.id if isinstance(piece.id, str) else ""
             if isinstance(piece.index, int):
-                call = self._at_index(piece.index, call_id, has_name=bool(name))
+                call = self._at_index(piece.index, call_id, name)
             elif call_id:
                 call = self._by_id.get(call_id) or self._without_id(has_name=bool(name)) or self._begin(None)
                 self._take_id(call, call_id)
@@ -112,7 +121,7 @@ class ToolCallPieces:
         return last if is_waiting and not has_name else None
 
     def _begin(self, index: int | None) -> _Call:
-        call = _Call(len(self._calls) if index is None else index)
+        call = _Call(len(self._calls) if index is None else index, has_index=index is not None)
         self._calls.append(call)
         return call
 
@@ -120,19 +129,32 @@ class ToolCallPieces:
         if call.id is None:
             call.id = call_id
             self._by_id.setdefault(call_id, call)
+            if call.has_index:
+                self._at[key_of(call.index), call_id] = call
 
-    def _at_index(self, index: int, call_id: str, *, has_name: bool) -> _Call:
+    def _at_index(self, index: int, call_id: str, name: str) -> _Call:
         """An id that is known at the index tells the call; a new one with a name begins another."""
         key = key_of(index)
         call = self._newest.get(key)
         known = self._at.get((key, call_id)) if call_id else None
         if known is not None:
             return known
-        if call is None or (call_id and has_name and call.id is not None):
+        if call is None:
+            call = self._newest[key] = self._take_index(index, call_id, has_name=bool(name)) or self._begin(index)
+        elif call_id and name and (call.id is not None or call.function.is_of_another(name)):
             call = self._newest[key] = self._begin(index)
         if call_id and call.id is None:
             self._take_id(call, call_id)
-            self._at[key, call_id] = call
+        return call
+
+    def _take_index(self, index: int, call_id: str, *, has_name: bool) -> _Call | None:
+        """The call that a piece at a new index goes on with, where it has come without an index so far."""
+        call = self._by_id.get(call_id) if call_id else None if has_name else self._last
+        if call is None or call.has_index:
+            return None
+        call.index, call.has_index = index, True
+        if call.id is not None:
+            self._at[key_of(index), call.id] = call
         return call
 
     def _of_order(self, *, has_name: bool, stands_behind: bool) -> _Call:

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-# Of the range of 64 bits.
-_HALF: Final = 1 << 63
+_SMALL: Final = 1 << 16
 
 
 def says(value: object) -> bool:
@@ -24,10 +23,10 @@ def says(value: object) -> bool:
 def key_of(index: int) -> int | str:
     """An index as a key of a dict.
 
-    Integers of one's own choice, of any length, can be made to have one hash, and then a dict of them is as slow as a
-    list. Of 64 bits there are too few.
+    Integers of one's own choice can be made to meet in a dict, which is as slow as a list then. Of small ones there are
+    too few; the hashes of text cannot be foreseen.
     """
-    return index if -_HALF <= index < _HALF else hex(index)
+    return index if 0 <= index < _SMALL else hex(index)
 
 
 def copied(tree: Any) -> Any:

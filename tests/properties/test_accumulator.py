@@ -130,7 +130,7 @@ def choice_of(index: int, parts: list[ChunkChoice]) -> dict[str, Any]:
 def message_of(deltas: list[ChoiceDelta]) -> dict[str, Any]:
     alone = [ChatCompletionChunk(choices=[ChunkChoice(delta=delta)]) for delta in deltas]
     functions = [delta.function_call for delta in deltas if delta.function_call]
-    function = {"name": "", "arguments": ""}
+    function = no_function()
     for piece in functions:
         join_function(function, piece)
     lists = {
@@ -145,11 +145,21 @@ def message_of(deltas: list[ChoiceDelta]) -> dict[str, Any]:
             reasoning="".join(chunk.reasoning for chunk in alone) or None,
             reasoning_details=details_of([entry for delta in deltas for entry in delta.reasoning_details or []]),
             tool_calls=calls_of([delta.tool_calls or [] for delta in deltas]),
-            function_call=function if any(function.values()) else None,
+            function_call=plain(function) if any(function.values()) else None,
             audio=audio_of([delta.audio for delta in deltas if delta.audio]),
             **lists,
         ),
     }
+
+
+def no_function() -> dict[str, Any]:
+    return {"name": "", "arguments": "", "is_object": False}
+
+
+def plain(function: dict[str, Any]) -> dict[str, Any]:
+    """An empty object says nothing beside text, and stands for itself where there is none."""
+    nothing = "{}" if function["is_object"] else ""
+    return {"name": function["name"], "arguments": function["arguments"] or nothing}
 
 
 def join_function(function: dict[str, Any], piece: Any) -> None:
@@ -157,43 +167,68 @@ def join_function(function: dict[str, Any], piece: Any) -> None:
     name, arguments = (piece.name or "", piece.arguments) if piece else ("", "")
     if name != function["name"]:
         function["name"] += name
-    if isinstance(arguments, dict):
-        arguments = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
-    function["arguments"] += arguments or ""
+    if arguments == {}:
+        function["is_object"] = True
+    elif isinstance(arguments, dict):
+        function["arguments"] += json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    else:
+        function["arguments"] += arguments or ""
 
 
 def calls_of(lists: list[list[Any]]) -> list[dict[str, Any]] | None:
-    """Each call is its index or None, its place in the order, and what it is."""
-    calls: list[tuple[int | None, int, dict[str, Any]]] = []
+    """Each call has its index or None, its place in the order, and what it is."""
+    calls: list[dict[str, Any]] = []
     named: list[dict[str, Any]] = []
-    last: dict[str, Any] = {}
+    last: dict[str, Any] | None = None
 
     def begin(index: int | None) -> dict[str, Any]:
-        call = {"id": None, "type": None, "function": {"name": "", "arguments": ""}}
-        calls.append((index, len(calls) if index is None else index, call))
-        return call
+        place = len(calls) if index is None else index
+        function = no_function()
+        calls.append({"index": index, "place": place, "id": None, "type": None, "function": function})
+        return calls[-1]
+
+    def said(call: dict[str, Any] | None, member: str) -> Any:
+        return call and plain(call["function"])[member]
+
+    def at_index(piece: Any, name: str | None) -> dict[str, Any]:
+        there = [call for call in calls if call["index"] == piece.index]
+        known = [call for call in there if piece.id and call["id"] == piece.id]
+        if known:
+            return known[0]
+        if there:
+            before = plain(there[-1]["function"])
+            is_whole = there[-1]["id"] or (before["name"] and before["arguments"] and before["name"] != name)
+            return begin(piece.index) if piece.id and name and is_whole else there[-1]
+        with_id = next((call for call in named if call["id"] == piece.id), None)
+        begun = with_id if piece.id else None if name else last
+        if begun is None or begun["index"] is not None:
+            return begin(piece.index)
+        begun["index"] = begun["place"] = piece.index
+        return begun
+
+    def with_id(piece: Any, name: str | None) -> dict[str, Any]:
+        known = [call for call in named if call["id"] == piece.id]
+        is_only_a_name = last and not last["id"] and not name and not said(last, "arguments")
+        return known[0] if known else last if last and is_only_a_name else begin(None)
 
     for pieces in lists:
         for at, piece in enumerate(pieces):
             name = piece.function.name if piece.function else None
-            there = [call for index, _, call in calls if index == piece.index]
             if piece.index is not None:
-                known = [call for call in there if piece.id and call["id"] == piece.id]
-                is_new = not there or (piece.id and name and there[-1]["id"])
-                last = known[0] if known else begin(piece.index) if is_new else there[-1]
+                last = at_index(piece, name)
             elif piece.id:
-                known = [call for call in named if call["id"] == piece.id]
-                is_only_a_name = last and not last["id"] and not name and not last["function"]["arguments"]
-                last = known[0] if known else last if is_only_a_name else begin(None)
-            elif not last or (name and (last["function"]["arguments"] or (at > 0 and last["function"]["name"]))):
+                last = with_id(piece, name)
+            elif not last or (name and (said(last, "arguments") or (at > 0 and said(last, "name")))):
                 last = begin(None)
             if piece.id and not last["id"]:
                 last["id"] = piece.id
                 named.append(last)
             last["type"] = last["type"] or piece.type
             join_function(last["function"], piece.function)
-    ordered = sorted(calls, key=lambda call: call[1])
-    return [{**call, "type": call["type"] or "function"} for _, _, call in ordered] or None
+    ordered = sorted(calls, key=lambda call: call["place"])
+    return [
+        {"id": call["id"], "type": call["type"] or "function", "function": plain(call["function"])} for call in ordered
+    ] or None
 
 
 def join_members(members: dict[str, Any], piece: dict[str, Any], joined: tuple[str, ...]) -> None:

@@ -155,7 +155,7 @@ def accumulators(chunk: ChatCompletionChunk, own: Mine) -> None:
 def errors(incomplete: IncompleteStreamError, idle: StreamIdleError) -> None:
     assert_type((incomplete.tail, incomplete.completion), tuple[bytes, ChatCompletion | None])
     assert_type((idle.limit, idle.waited, idle.option), tuple[float, float, str])
-    assert_type((idle.events, idle.comments), tuple[int, int])
+    assert_type((idle.events, idle.comments), tuple[int, int | None])
     assert_type(idle.completion, ChatCompletion | None)
 
 

@@ -293,6 +293,7 @@ AUDIO: Final[dict[str, tuple[list[Any], Any]]] = {
         {"data": b64(b"abcdefgh")},
     ),
     "one, cut anywhere": ([{"data": "Y"}, {"data": "WJjZA="}, {"data": "="}], {"data": b64(b"abcd")}),
+    "padding that is too long": ([{"data": "QQ=="}, {"data": "QUJD="}], {"data": "QQ==QUJD="}),
     "no base64": ([{"data": "a="}, {"data": "é"}], {"data": "a=é"}),
     "padding first": ([{"data": "=="}, {"data": b64(b"a")}, {"data": "YWJj"}], {"data": "==YQ==YWJj"}),
 }

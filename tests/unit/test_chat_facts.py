@@ -238,3 +238,17 @@ def test_a_type_that_refuses_in_its_own_way_is_a_decode_error() -> None:
         with pytest.raises(DecodeError):
             next(stream)
     assert next(stream, None) is None
+
+
+@pytest.mark.parametrize(("step", "kept"), [(1, 3000), (1 << 16, 1024), (1 << 40, 1024), (1 << 70, 1024)])
+def test_few_finish_reasons_are_kept_of_choices_that_are_numbered_oddly(step: int, kept: int) -> None:
+    """Numbers of one's own choice can make a dict as slow as a list."""
+    stream = ChatStream(chunk("a", "stop", step * number) for number in range(1, 3001))
+    assert len(list(stream)) == 3000
+    assert len(stream.finish_reasons) == kept
+
+
+def test_choices_that_are_numbered_oddly_are_merged() -> None:
+    stream = ChatStream([*(chunk("a", "stop", 3 << 40 * number) for number in range(100)), DONE], accumulate=True)
+    assert len(list(stream)) == 100
+    assert [choice.index for choice in stream.completion().choices] == [3 << 40 * number for number in range(100)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import socket
 import threading
@@ -13,6 +14,7 @@ import anyio
 import pytest
 
 from ssewire import AsyncChatStream, ChatStream, drain
+from ssewire.source import open_sync
 from tests.unit.making import DONE, AsyncReads, AsyncResponse, Response, chunk
 
 HELLO = chunk("Hello")
@@ -269,3 +271,32 @@ def test_without_an_event_loop_the_bytes_are_bounded_alone() -> None:
     with pytest.raises(StopIteration):
         read_async(reads, drain=True).send(None)
     assert (reads.asked, reads.closed) == (1 + BOUND // 1024 + 1, 1)
+
+
+class Moving:
+    """A response whose connection is given to another request while somebody asks for its socket."""
+
+    def __init__(self, *numbers: int) -> None:
+        self._numbers = iter(numbers)
+        self.headers: dict[str, str] = {}
+
+    def iter_bytes(self) -> list[bytes]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+    def fileno(self) -> int:
+        return next(self._numbers)
+
+
+@pytest.mark.parametrize(("moves", "left"), [(False, b""), (True, b"for the other")])
+def test_only_a_socket_that_is_still_the_responses_is_shut_down(moves: bool, left: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        number = ours.fileno()
+        source = open_sync(Moving(number, number + 1 if moves else number))
+        source.interrupt()
+        with contextlib.suppress(BrokenPipeError):
+            theirs.sendall(b"for the other")
+        assert ours.recv(100) == left

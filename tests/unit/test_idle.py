@@ -254,7 +254,7 @@ class Told(NamedTuple):
 
     waited: float
     events: int
-    comments: int
+    comments: int | None
 
 
 TOO_LATE: dict[str, tuple[list[Any], Told]] = {

@@ -316,3 +316,14 @@ def test_without_accumulate_there_is_no_completion(kind: Run | None) -> None:
     assert relaying.rest() == [HELLO + DONE]
     with pytest.raises(SSEWireError, match="accumulate=True"):
         relaying.stream.completion()
+
+
+def test_a_refused_request_that_is_left_early_says_so(kind: Run | None) -> None:
+    refusal = b'{"error": {"message": "slow down", "type": "rate_limit"}}'
+    relaying = Relaying(kind, refusal, b"more", status=429)
+    assert relaying.next() == refusal
+    assert relaying.stream.stats.bytes == len(refusal)
+    relaying.close()
+    assert isinstance(relaying.stream.error, APIError)
+    assert (relaying.stream.error.message, relaying.stream.error.status) == ("slow down", 429)
+    assert (relaying.stream.state, relaying.released) == ("error", RELEASED)

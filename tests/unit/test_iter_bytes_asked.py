@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from ssewire import ChatStream, SSEWireError
+from ssewire import ChatCompletion, ChatStream, SSEWireError
 from tests.unit.cases import STOP, USAGE
 from tests.unit.making import DONE, Response, chunk, sse
 from tests.unit.relaying import Relayer, switching_often
@@ -196,3 +196,32 @@ def test_a_stream_may_be_closed_while_another_thread_looks() -> None:
     with pytest.raises(SSEWireError, match="closed"):
         next(relay)
     assert stream.state == "closed"
+
+
+def test_a_completion_is_never_torn() -> None:
+    """Each read says the same of its text and of its reasoning, and a completion has both or neither."""
+    reads = [
+        sse({"choices": [{"delta": {"content": f"{n},", "reasoning": f"{n},", "reasoning_details": [{"index": n}]}}]})
+        for n in range(2000)
+    ]
+    stream = ChatStream(Response(*reads, DONE), accumulate=True)
+    relay = stream.iter_bytes()
+    next(relay)
+    found: list[ChatCompletion] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set():
+            found.append(stream.completion())
+
+    asker = threading.Thread(target=ask)
+    with switching_often():
+        asker.start()
+        rest = list(relay)
+        over.set()
+        asker.join(60)
+    assert (len(rest), stream.state) == (2000, "done")
+    messages = [completion.choices[0].message for completion in found]
+    assert messages
+    assert [message for message in messages if message.content != message.reasoning] == []
+    assert stream.completion().choices[0].message.reasoning_details == [{"index": n} for n in range(2000)]

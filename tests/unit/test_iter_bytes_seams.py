@@ -22,7 +22,7 @@ from tests.unit.relaying import HELD, RELEASED, Relaying, counts
 A, B, C, D, E = (chunk(name) for name in "abcde")
 
 BYTES_ONLY: Final = (
-    r"^this stream hands out its bytes since iter_bytes\(\) was begun, and no chunks: completion\(\) has them merged$"
+    r"^this stream hands out its bytes since iter_bytes\(\) was begun, and no chunks; accumulate=True merges them$"
 )
 
 

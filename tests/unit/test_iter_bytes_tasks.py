@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from ssewire import AsyncChatStream, SSEWireError
 from tests.conftest import Run
-from tests.unit.cases import HELLO
-from tests.unit.making import DONE, AsyncResponse, chunk
+from tests.unit.cases import HELLO, USAGE
+from tests.unit.making import DONE, AsyncResponse, chunk, sse
 from tests.unit.test_closed_coroutines import Suspended, run_and_close
 
 A, B = chunk("a"), chunk("b")
@@ -174,3 +176,42 @@ def test_a_coroutine_that_is_closed_where_it_waits_awaits_nothing_more() -> None
     assert stream.state == "closed"
     with pytest.raises(SSEWireError, match="closed"):
         run_and_close(relay.__anext__())
+
+
+def test_what_was_given_last_is_known_when_it_was_cancelled_at_a_turn(run: Run) -> None:
+    async def main() -> None:
+        whole = A * 999 + USAGE + DONE
+        stream = AsyncChatStream(AsyncResponse(whole, B), accumulate=True)
+        relay = stream.iter_bytes()
+        assert await anext(relay) == whole
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await anext(relay)
+        assert scope.cancelled_caught
+        assert stream.state == "done"
+        assert stream.usage is not None
+        assert stream.usage.total_tokens == 5
+        assert stream.completion().text == "a" * 999
+
+    run(main())
+
+
+def test_events_that_are_no_chunk_cost_no_turn_each(run: Run) -> None:
+    async def main() -> None:
+        turns = 0
+
+        async def beside() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await anyio.lowlevel.checkpoint()
+
+        stream = AsyncChatStream(AsyncResponse(sse(b"oops") * 1280, DONE))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(beside)
+            assert len([read async for read in stream.iter_bytes()]) == 2
+            tasks.cancel_scope.cancel()
+        assert stream.stats.decode_errors == 1280
+        assert 5 <= turns <= 30
+
+    run(main())

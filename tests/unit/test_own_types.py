@@ -13,7 +13,7 @@ from ssewire import CENTML, CHUTES, NSCALE, APIError, ChatStream, DecodeError, I
 from tests.cases.outcome import Undecodable, every_reader, plain
 from tests.conftest import Run
 from tests.reading import pieces
-from tests.unit.making import DONE, sse
+from tests.unit.making import DONE, chunk, sse
 
 A: Final = sse(b'{"choices":[{"index":0,"delta":{"content":"a"}}]}')
 B: Final = sse(b'{"choices":[{"index":0,"delta":{"content":"b"}}]}')
@@ -203,3 +203,11 @@ def test_documented_types_get_no_second_decoder(type: Any, run: Run) -> None:
             assert [getattr(item, "text", None) for item in items] == ["a", None, "a"]
             assert plain(items[1]) == Undecodable(payload)
             assert (reader.state, reader.stats.repaired, reader.stats.decode_errors) == ("done", 0, 1)
+
+
+@pytest.mark.parametrize("nothing", ["null", "[]", "false", "1", '"x"'])
+def test_what_is_no_choice_is_none(nothing: str) -> None:
+    body = chunk("a") + chunk("b", "stop") + sse(b'{"choices": [%b]}' % nothing.encode()) * 2
+    stream = ChatStream(body, type=dict[str, Any])
+    assert len(list(stream)) == 4
+    assert (stream.state, stream.finish_reasons) == ("finished", {0: "stop"})

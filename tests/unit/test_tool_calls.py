@@ -140,6 +140,32 @@ CASES: Final[dict[str, tuple[list[list[dict[str, Any]]], Right]]] = {
         [[call(id="c1", name="f")], [call(id="c2", arguments="2")]],
         [("c1", "f", ""), ("c2", "", "2")],
     ),
+    "a whole call without an id, and another with one at the same index": (
+        [[call(0, None, "f", "{}")], [call(0, "c2", "g", "{}")]],
+        [(None, "f", "{}"), ("c2", "g", "{}")],
+    ),
+    "an index that comes late": (
+        [[call(id="c1", name="f", arguments="{")], [call(0, arguments="}")], [call(0, arguments=" ")]],
+        [("c1", "f", "{} ")],
+    ),
+    "an index that comes late with the id": (
+        [
+            [call(id="c1", name="f")],
+            [call(id="c2", name="g")],
+            [call(7, "c1", arguments="1")],
+            [call(7, arguments="2")],
+        ],
+        [("c2", "g", ""), ("c1", "f", "12")],
+    ),
+    "text that is an empty object inside the arguments": (
+        [[call(0, "c1", "f", '{"a":')], [call(0, arguments="{}")], [call(0, arguments="}")]],
+        [("c1", "f", '{"a":{}}')],
+    ),
+    "a name, an id without an index, and both again at the index": (
+        [[call(0, None, "f")], [call(id="c1")], [call(0, "c1", "f", "1")]],
+        [("c1", "f", "1")],
+    ),
+    "an empty object before the arguments": ([[call(0, "c1", "f", {})], [call(0, arguments="1")]], [("c1", "f", "1")]),
     "without an index, a name and then its id": (
         [[call(name="f")], [call(id="c1", arguments="1")], [call(id="c2", name="g")]],
         [("c1", "f", "1"), ("c2", "g", "")],

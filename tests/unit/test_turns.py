@@ -187,6 +187,21 @@ async def test_what_is_not_handed_out_counts(reading: Callable[[AsyncReads], Awa
     assert await turns(reading(reads)) >= MANY // STRETCH - 1
 
 
+# No event and no line that is shown: bytes alone count, and in a large read those that are framed at a time.
+BARE: dict[str, Body] = {
+    "fields without data": [b"id: 1\n" * 4096 * STRETCH],
+    "line ends": [b"\n" * 1024 * STRETCH] * 20,
+    "a very large read of them": [b"\n" * 32 * 1024 * STRETCH],
+}
+
+
+@pytest.mark.parametrize("body", BARE.values(), ids=BARE)
+@pytest.mark.parametrize("reading", READINGS.values(), ids=READINGS)
+async def test_bytes_without_events_count(reading: Callable[[AsyncReads], Awaitable[Any]], body: Body) -> None:
+    mebibytes = sum(map(len, body)) >> 20
+    assert await turns(reading(AsyncReads(*body, HELLO, DONE))) >= mebibytes - 1 > 0
+
+
 @pytest.mark.parametrize("body", [[COMMENT * MANY], [COMMENT] * MANY], ids=["one read", "many reads"])
 @pytest.mark.parametrize("ignored_lines", [False, True])
 async def test_comments_in_a_stream_of_events_count(body: Body, ignored_lines: bool) -> None:

@@ -20,7 +20,7 @@ pub(crate) fn finished(py: Python<'_>, class: &str) -> PyErr {
 pub(crate) fn relayed(py: Python<'_>) -> PyErr {
     ssewire_error(
         py,
-        "this stream hands out its bytes since iter_bytes() was begun, and no chunks: completion() has them merged",
+        "this stream hands out its bytes since iter_bytes() was begun, and no chunks; accumulate=True merges them",
     )
 }
 

@@ -23,9 +23,9 @@ use crate::times::Times;
 /// the index, so a long answer has thousands; a hostile stream has no end of them.)
 const MOST_CHOICES: usize = 65_536;
 
-/// So many finish reasons are kept where choices are numbered beyond 64 bits. Such numbers can be chosen so that a dict
-/// finds all of them in one place, and then takes as long as a list.
-const MOST_HUGE_CHOICES: usize = 1024;
+/// So many finish reasons are kept of choices that have no small number. Numbers can be chosen so that a dict finds all of
+/// them in one place, and then takes as long as a list; of small ones there are too few for that.
+const MOST_ODD_CHOICES: usize = 1024;
 
 /// What stands elsewhere than in its place has these somewhere.
 static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\""));
@@ -314,7 +314,7 @@ impl Follow {
             // `stop` says the least: one that comes late does not replace `tool_calls`.
             let known = reasons.contains(index)?;
             let replaces = known && !reason.eq(intern!(index.py(), "stop"))?;
-            let most = if index.extract::<i64>().is_ok() { MOST_CHOICES } else { MOST_HUGE_CHOICES };
+            let most = if index.extract::<u16>().is_ok() { MOST_CHOICES } else { MOST_ODD_CHOICES };
             if replaces || (!known && reasons.len() < most) {
                 reasons.set_item(index, reason)?;
             }

@@ -267,15 +267,16 @@ impl Reads {
         let mut left = self.left(self.read.as_ref()?.as_bytes(py))?;
         let length = left.len();
         let event = self.framer.next_plain(&mut left)?;
-        self.at += length - left.len();
+        let used = length - left.len();
+        self.at += used;
         self.head = None;
-        self.turn.spend(event.data.len());
+        self.turn.spend(used);
         Some((event.data, event.offset))
     }
 
     /// Find the next thing in the reads, asking the source for more where there is one; more is needed, too, when it is
-    /// somebody else's turn. Gives nothing when there is a
-    /// new read to look into, or more framed ahead: then the short way may be open again.
+    /// somebody else's turn. Gives nothing when there is a new read to look into, or more framed ahead: then the short
+    /// way may be open again.
     pub(crate) fn find(&mut self, py: Python<'_>) -> PyResult<Option<Found>> {
         if self.turn.is_over() {
             return Ok(Some(Found::NeedMore));
@@ -304,7 +305,9 @@ impl Reads {
         let Some(left) = self.left(bytes).filter(|left| !left.is_empty()) else { return Found::NeedMore };
         let mut input = left;
         let found = place(bytes, self.framer.next(&mut input));
-        self.at += left.len() - input.len();
+        let used = left.len() - input.len();
+        self.at += used;
+        self.turn.spend_bytes(used);
         found
     }
 
@@ -322,6 +325,7 @@ impl Reads {
                 // lines, the rest of the slice costs less with the interpreter than getting it back for each.
                 self.step_until = self.at + slice.len();
                 self.at += used;
+                self.turn.spend_bytes(used);
                 return Ok(None);
             }
             // What stands for the end of the body is no part of it, and comes last.

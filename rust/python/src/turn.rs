@@ -36,6 +36,12 @@ impl Turn {
         self.left = self.left.saturating_sub(1 + (bytes as u64 >> 10));
     }
 
+    /// So many bytes were looked through, whatever was in them.
+    #[inline]
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes as u64 >> 10);
+    }
+
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0

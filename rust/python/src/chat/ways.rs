@@ -44,7 +44,8 @@ impl Chat {
         self.reads.resting = true;
         let followed = self.next(py, Want::Nothing, outside);
         self.reads.resting = false;
-        let more = self.reads.turn.take();
+        // Behind an error the stretch goes on where it is.
+        let more = followed.is_ok() && self.reads.turn.take();
         self.reads.turn.restore(before);
         followed?;
         Ok(more)
