@@ -87,7 +87,7 @@ class Chat(Generic[T]):
     def _open(self, source: Source[SourceT]) -> Source[SourceT]:
         self._follower.source = source
         if source.in_memory:
-            # Asking for the time takes half as long as reading a small event.
+            # Asking for the time takes longer than framing an event.
             self._decoder.take_no_times()
         return source
 

@@ -57,6 +57,15 @@ def test_there_are_blocks_on_every_page() -> None:
     assert {page.stem for page in PAGES} >= {"README", "reading", "merging", "gateways", "waiting"}
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "ARCHITECTURE.md"], ids=lambda page: page.stem)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    text = page.read_text("utf-8")
+    links = [link.split("#")[0] for link in re.findall(r"\]\((?!https?:|#)([^)]+)\)", text)]
+    paths = re.findall(r"`((?:benches|tests|rust|python|docs)/[\w./]+\w)`", text)
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert [*missing, *(path for path in paths if not (ROOT / path).exists())] == []
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_block_runs(block: str, address: str) -> None:
     assert run(block, address)

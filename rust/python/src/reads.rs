@@ -67,7 +67,7 @@ pub(crate) struct Reads {
     /// The first bytes of the body, until an event is found: those of the reads that were looked through.
     head: Option<Vec<u8>>,
     bytes_read: u64,
-    /// When the stream began, where the times of its reads are taken: asking for the time takes half as long as framing an
+    /// When the stream began, where the times of its reads are taken: asking for the time takes longer than framing an
     /// event, and what lies in memory comes at no time.
     start: Option<Instant>,
     /// When the first byte came, since the start.
