@@ -146,7 +146,7 @@ class ChunkDecoder(Generic[_ChunkT]):
         decode: Callable[[bytes], _ChunkT],
         unusual: Callable[[str, bytes | None, Any, int, int], tuple[Iterable[Any], bool] | None],
         *,
-        facts: Callable[[_ChunkT], tuple[Any, Any, list[tuple[Any, Any]], bool]] | None = None,
+        facts: Callable[[_ChunkT, bool], tuple[Any, Any, list[tuple[Any, Any]], bool]] | None = None,
         max_event_size: int,
         detach_min: int | None = None,
     ) -> Self: ...

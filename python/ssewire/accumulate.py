@@ -34,7 +34,7 @@ class ChatAccumulator:
         self._model: str | None = None
         self._fingerprint: str | None = None
         self._tier: str | None = None
-        self._usage: tuple[Any, ...] | None = None
+        self._usage: CompletionUsage | None = None
         # A usage in its own place came, so that copies elsewhere no longer count.
         self._has_usage = False
         self._elsewhere: CompletionUsage | None = None
@@ -54,11 +54,11 @@ class ChatAccumulator:
         if type(chunk) is not ChatCompletionChunk:
             chunk, copy = readable(chunk)
             if copy is not None and not self._has_usage:
-                self._usage = _held(copy)
+                self._usage = _copied(copy)
         elif usage is not None and usage is not self._elsewhere and not self._has_usage:
             # It comes with every chunk from then on, and is copied once.
             self._elsewhere = usage
-            self._usage = _held(usage)
+            self._usage = _copied(usage)
         # The common chunk has nothing but the text that is new: all else is asked for in as few steps as there can be.
         if (
             (self._id is None and chunk.id)
@@ -128,7 +128,7 @@ class ChatAccumulator:
         if not isinstance(usage, CompletionUsage):
             return  # made by hand
         if usage.prompt_tokens is not None or usage.completion_tokens is not None or usage.total_tokens is not None:
-            self._usage = _held(usage)
+            self._usage = _copied(usage)
             self._has_usage = True
 
     def completion(self) -> ChatCompletion:
@@ -140,7 +140,7 @@ class ChatAccumulator:
             created=self._created,
             model=self._model,
             choices=[choice.result() for choice in merged],
-            usage=_usage(*self._usage) if self._usage else None,
+            usage=_copied(self._usage) if self._usage else None,
             system_fingerprint=self._fingerprint,
             service_tier=self._tier,
         )
@@ -154,14 +154,15 @@ def _number(value: Any) -> Number | None:
     return value if isinstance(value, (int, float)) else None
 
 
-def _held(usage: CompletionUsage) -> tuple[Any, ...]:
-    """The members of a usage; those who have it may change it."""
-    details = (usage.prompt_tokens_details, usage.completion_tokens_details)
-    return (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens, *map(_object, details))
-
-
-def _usage(prompt: Any, completion: Any, total: Any, *details: Any) -> CompletionUsage:
-    return CompletionUsage(_number(prompt), _number(completion), _number(total), *map(copied, details))
+def _copied(usage: CompletionUsage) -> CompletionUsage:
+    """A usage that is shared with nobody: whoever has one may change it."""
+    return CompletionUsage(
+        _number(usage.prompt_tokens),
+        _number(usage.completion_tokens),
+        _number(usage.total_tokens),
+        _object(usage.prompt_tokens_details),
+        _object(usage.completion_tokens_details),
+    )
 
 
 def _object(value: Any) -> dict[str, Any] | None:

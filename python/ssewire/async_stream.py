@@ -12,7 +12,7 @@ from typing import Any, TypeVar, Unpack, overload
 from .chat import BATCH, Chat, StreamOptions
 from .closing import AsyncClosing
 from .completion import ChatCompletion
-from .idle import AsyncWatched
+from .idle import watched_async
 from .models import ChatCompletionChunk
 from .pull import AsyncPull
 from .relay import AsyncRelay, Following
@@ -41,7 +41,7 @@ class AsyncChatStream(Chat[T], AsyncClosing):
     def __init__(self, source: Any, *, type: Any = ChatCompletionChunk, **options: Unpack[StreamOptions]) -> None:
         super().__init__(type, **options)
         opened = self._open(open_async(source))
-        reads = AsyncWatched(opened.reads, self._patience) if self._patience else opened.reads
+        reads = watched_async(opened.reads, self._patience)
         self._relay: AsyncRelay | None = None
         self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
 

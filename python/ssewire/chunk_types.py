@@ -15,7 +15,8 @@ from .models import ChatCompletionChunk, content_text
 from .second_reading import SecondReading
 
 Facts: TypeAlias = tuple[Any, Any, list[tuple[Any, Any]], bool]
-"""Usage, a copy of it that stands elsewhere, index and finish reason of each choice, and whether there is text."""
+"""Usage, a copy of it that stands elsewhere, index and finish reason of each choice, and whether there is text, where
+that is asked for."""
 
 _COUNTS: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 
@@ -28,7 +29,7 @@ class ChunkType(NamedTuple):
 
     decode: Callable[[bytes], Any]
     reading: SecondReading
-    facts: Callable[[Any], Facts] | None
+    facts: Callable[[Any, bool], Facts] | None
     """None for the built-in type, which is read in Rust."""
     has_choices: bool
     name: str
@@ -82,12 +83,12 @@ def _has_choices(info: inspect.Type) -> bool:
     return isinstance(info, (inspect.DictType, inspect.AnyType, inspect.CustomType))
 
 
-def _facts(chunk: Any) -> Facts:
+def _facts(chunk: Any, asks_for_text: bool) -> Facts:
     choices = _choices(chunk)
     copies = [_member(_member(chunk, "x_groq"), "usage"), *(_member(choice, "usage") for choice in choices)]
     copy = next(filter(None, map(_usage, copies)), None)
     reasons = [(_index(choice), _reason(choice)) for choice in choices]
-    return _usage(_member(chunk, "usage")), copy, reasons, bool(text_of(chunk))
+    return _usage(_member(chunk, "usage")), copy, reasons, asks_for_text and bool(text_of(chunk))
 
 
 def _usage(usage: Any) -> Any:

@@ -10,7 +10,7 @@ from . import _core
 from ._core import IgnoredLine, ServerSentEvent
 from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
-from .idle import AsyncWatched, Patience, Watched
+from .idle import Patience, watched, watched_async
 from .pull import AsyncPull, pull_from
 from .source import open_async, open_sync
 from .state import State, StreamState
@@ -108,7 +108,7 @@ class EventStream(_Events[EventT], Closing):
     def __init__(self, source: Any, *, ignored_lines: bool = False, **options: Unpack[EventOptions]) -> None:
         super().__init__(ignored_lines=ignored_lines, **options)
         opened = self._follower.source = open_sync(source)
-        reads = Watched(opened.reads, self._patience) if self._patience else opened.reads
+        reads = watched(opened.reads, self._patience)
         pull_from(self._decoder, opened, reads, self._follower.refusal)
 
     def __iter__(self) -> Iterator[EventT]:
@@ -147,7 +147,7 @@ class AsyncEventStream(_Events[EventT], AsyncClosing):
     def __init__(self, source: Any, *, ignored_lines: bool = False, **options: Unpack[EventOptions]) -> None:
         super().__init__(ignored_lines=ignored_lines, **options)
         opened = self._follower.source = open_async(source)
-        reads = AsyncWatched(opened.reads, self._patience) if self._patience else opened.reads
+        reads = watched_async(opened.reads, self._patience)
         self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
 
     def __aiter__(self) -> AsyncIterator[EventT]:

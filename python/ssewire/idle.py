@@ -74,6 +74,16 @@ class Patience:
         )
 
 
+def watched(reads: Iterator[Any], patience: Patience) -> Iterator[Any]:
+    """The reads, waited for with patience where it has an end."""
+    return Watched(reads, patience) if patience else reads
+
+
+def watched_async(reads: AsyncIterator[Any], patience: Patience) -> AsyncIterator[Any]:
+    """The same for reads that are awaited."""
+    return AsyncWatched(reads, patience) if patience else reads
+
+
 class Watched(Iterator[Any]):
     """Reads that are waited for with patience."""
 

@@ -151,8 +151,7 @@ class AsyncPull:
 
     async def alone(self, step: Callable[[], Awaitable[T]]) -> T:
         """Take a step while nobody else reads; what it raises ends the stream."""
-        if self._reading:
-            raise _being_read()
+        self.begin()
         self._reading = True
         try:
             return await step()
@@ -167,7 +166,7 @@ class AsyncPull:
     async def _fail(self, error: BaseException) -> None:
         self._over = True
         instead = self._state.failed(error)
-        if self._state.state == "closed" or not isinstance(error, Exception):
+        if self._state.has_left:
             self._decoder.close()
         if isinstance(error, GeneratorExit):
             # The coroutine that reads is being closed: it can await nothing more, a client's close included.

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, Unpack, overload
 from .chat import BATCH, Chat, StreamOptions
 from .closing import Closing
 from .completion import ChatCompletion
-from .idle import Watched
+from .idle import watched
 from .models import ChatCompletionChunk
 from .pull import pull_from
 from .relay import Following, Relay
@@ -57,7 +57,7 @@ class ChatStream(Chat[T], Closing):
     def __init__(self, source: Any, *, type: Any = ChatCompletionChunk, **options: Unpack[StreamOptions]) -> None:
         super().__init__(type, **options)
         opened = self._open(open_sync(source))
-        self._reads = Watched(opened.reads, self._patience) if self._patience else opened.reads
+        self._reads = watched(opened.reads, self._patience)
         self._relay: Relay | None = None
         pull_from(self._decoder, opened, self._reads, self._follower.refusal)
 

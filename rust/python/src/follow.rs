@@ -129,7 +129,8 @@ pub(crate) fn count(counter: &AtomicU64) -> u64 {
 pub(crate) enum Facts {
     /// It is of the built-in type.
     BuiltIn(&'static Members),
-    /// It is of another: a function gives `(usage, copy of the usage, [(index, finish_reason)], whether it has text)`.
+    /// It is of another: a function gives `(usage, copy of the usage, [(index, finish_reason)], whether it has text)`; it is
+    /// told whether the last is asked for.
     Function(Option<Py<PyAny>>),
 }
 
@@ -252,7 +253,7 @@ impl Follow {
         told: &Told,
     ) -> PyResult<()> {
         let Facts::Function(Some(ref facts)) = self.facts else { return Ok(()) };
-        let facts = facts.bind(chunk.py()).call1((chunk,))?;
+        let facts = facts.bind(chunk.py()).call1((chunk, came.is_some()))?;
         let (usage, copy, choices, has_text) =
             facts.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyList>, bool)>()?;
         if has_text && let Some(came) = came.take() {
