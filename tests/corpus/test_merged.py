@@ -6,8 +6,6 @@ member, is told by the slow twin (`tests/merging_oracle.py`), with which every p
 
 from __future__ import annotations
 
-import csv
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +34,7 @@ from tests.conftest import Run
 from tests.dialects import Expected, Merged, MergedCall, MergedChoice, Recording, generate
 from tests.dialects.answer import Counts
 from tests.reading import awaited, pieces, with_errors, with_errors_async
+from tests.recorded import recorded
 
 RECORDINGS = list(generate(20260203))
 
@@ -233,20 +232,7 @@ def test_the_answer_behind_each_chunk(recording: Recording) -> None:
 # Real services
 
 
-def recorded() -> list[Any]:
-    """The chat streams of the folder that SSEWIRE_STREAMS names."""
-    if "SSEWIRE_STREAMS" not in os.environ:
-        skipped = pytest.mark.skip(reason="SSEWIRE_STREAMS names no folder of recorded streams")
-        return [pytest.param(Path(), marks=skipped, id="none")]
-    folder = Path(os.environ["SSEWIRE_STREAMS"])
-    with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as index:
-        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [
-        pytest.param(folder / row["file"], id=row["file"]) for row in rows if row["format"] == "chat.completion.chunk"
-    ]
-
-
-@pytest.mark.parametrize("path", recorded())
+@pytest.mark.parametrize("path", recorded(only_chats=True))
 def test_recorded(path: Path) -> None:
     chunks = chunks_of(path.read_bytes())
     if len(chunks) <= EVERY_PREFIX:
@@ -256,7 +242,7 @@ def test_recorded(path: Path) -> None:
         assert tree(accumulated(chunks)) == right
 
 
-@pytest.mark.parametrize("path", recorded())
+@pytest.mark.parametrize("path", recorded(only_chats=True))
 def test_recorded_text(path: Path) -> None:
     """Nothing that chunks say is lost: by choice, since choices may alternate."""
     chunks = chunks_of(path.read_bytes())

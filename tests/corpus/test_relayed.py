@@ -5,8 +5,6 @@ Recorded streams, every recording of `tests.dialects`, every reported fault, and
 
 from __future__ import annotations
 
-import csv
-import os
 import random
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
@@ -24,6 +22,7 @@ from tests.conftest import Run
 from tests.dialects import Recording, generate
 from tests.properties.streams import bodies, chats, places
 from tests.reading import awaited, cut, every_cut, pieces, with_errors
+from tests.recorded import recorded
 from tests.unit.making import DONE, chunk, sse
 
 TIMES: Final = ("time_to_first_byte", "time_to_first_text", "text_gaps", "mean_text_gap", "longest_text_gap")
@@ -81,17 +80,6 @@ def cuts(body: bytes) -> Iterator[Sequence[bytes]]:
 
 
 # Recorded streams
-
-
-def recorded() -> list[Any]:
-    """All streams of the folder that SSEWIRE_STREAMS names: those that are no chats as well."""
-    if "SSEWIRE_STREAMS" not in os.environ:
-        skipped = pytest.mark.skip(reason="SSEWIRE_STREAMS names no folder of recorded streams")
-        return [pytest.param(Path(), marks=skipped, id="none")]
-    folder = Path(os.environ["SSEWIRE_STREAMS"])
-    with (folder / "INDEX.tsv").open(encoding="utf-8", newline="") as index:
-        rows = list(csv.DictReader(index, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [pytest.param(folder / row["file"], id=row["file"]) for row in rows]
 
 
 @pytest.mark.parametrize("path", recorded())
