@@ -14,9 +14,9 @@ from .closing import AsyncClosing
 from .completion import ChatCompletion
 from .idle import watched_async
 from .models import ChatCompletionChunk
+from .opening import open_async
 from .pull import AsyncPull
 from .relay import AsyncRelay, Following
-from .source import open_async
 
 T = TypeVar("T")
 

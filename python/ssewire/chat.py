@@ -80,6 +80,7 @@ class Chat(Generic[T]):
         self._patience = Patience(
             first_event_timeout, idle_timeout, lambda: (counting.events + follower.unseen, counting.comments)
         )
+        follower.had_come = lambda: (counting.chunks, "chunk")
         self._following: Following | None = None
         if accumulate:
             self._accumulate()

@@ -11,8 +11,8 @@ from ._core import IgnoredLine, ServerSentEvent
 from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
 from .idle import Patience, watched, watched_async
+from .opening import open_async, open_sync
 from .pull import AsyncPull, pull_from
-from .source import open_async, open_sync
 from .state import State, StreamState
 
 
@@ -57,6 +57,7 @@ class _Events(Generic[EventT]):
             max_event_size=max_event_size, ignored_lines=ignored_lines, unusual=self._follower.unusual
         )
         decoder = proxy(self._decoder)
+        self._follower.had_come = lambda: (decoder.events, "event")
         self._patience = Patience(first_event_timeout, idle_timeout, lambda: (decoder.events, None))
 
     @property

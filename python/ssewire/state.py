@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from .drain import drain
@@ -38,6 +38,8 @@ class StreamState:
         self.draining = False
         # An error was raised out of the stream, so that whoever drops it then has not left it early.
         self.has_raised = False
+        # How many of what have come so far, for the note on a failure of the client.
+        self.had_come: Callable[[], tuple[int, str]] | None = None
         # So many bytes came of the body of a refused request, which no decoder sees.
         self.refused_bytes = 0
         self.source: Source[Any] | None = None
@@ -121,7 +123,14 @@ class StreamState:
             # What a client raises leaves the answer incomplete; a cancelled read must never look like an end.
             self.has_left |= not isinstance(error, Exception)
             self.end("closed" if self.has_left else "incomplete")
+            if isinstance(error, Exception) and not isinstance(error, SSEWireError):
+                self._note(error)
         return None
+
+    def _note(self, error: Exception) -> None:
+        if self.had_come is not None:
+            count, kind = self.had_come()
+            error.add_note(f"ssewire: {count or 'no'} {kind}{'s' * (count != 1)} had come before this")
 
     def __del__(self) -> None:
         """An abandoned response is closed where that needs no event loop, and told of."""

@@ -15,9 +15,9 @@ from .closing import Closing
 from .completion import ChatCompletion
 from .idle import watched
 from .models import ChatCompletionChunk
+from .opening import open_sync
 from .pull import pull_from
 from .relay import Following, Relay
-from .source import open_sync
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from ssewire import AsyncChatStream, ChatStream, drain
-from ssewire.source import open_sync
+from ssewire.opening import open_sync
 from tests.unit.making import DONE, AsyncReads, AsyncResponse, Response, chunk
 
 HELLO = chunk("Hello")
