@@ -8,6 +8,7 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import Any, NoReturn, cast
 
 from .clients import ASYNC, SYNC, Way
+from .responses import has
 from .source import Once, Source
 
 
@@ -26,9 +27,9 @@ def open_sync(source: Any) -> Source[Iterator[Any]]:
     _refuse(source)
     if way := _way(SYNC, source):
         return way.open(source)
-    if not _way(ASYNC, source) and _has(source, "__iter__"):
+    if not _way(ASYNC, source) and has(source, "__iter__"):
         return Source(source, iter(source))
-    if _way(ASYNC, source) or _has(source, "__aiter__"):
+    if _way(ASYNC, source) or has(source, "__aiter__"):
         raise TypeError(f"{_name(source)} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
     return _unknown(source, SYNC, "iteration")
 
@@ -42,19 +43,15 @@ def open_async(source: Any) -> Source[AsyncIterator[Any]]:
     _refuse(source)
     if way := _way(ASYNC, source):
         return way.open(source)
-    if not _way(SYNC, source) and _has(source, "__aiter__"):
+    if not _way(SYNC, source) and has(source, "__aiter__"):
         return Source(source, aiter(source))
-    if _way(SYNC, source) or _has(source, "__iter__"):
+    if _way(SYNC, source) or has(source, "__iter__"):
         raise TypeError(f"{_name(source)} is synchronous: use ChatStream or EventStream with it")
     return _unknown(source, ASYNC, "asynchronous iteration")
 
 
 def _way(ways: tuple[Way, ...], source: Any) -> Way | None:
     return next((way for way in ways if way.fits(source)), None)
-
-
-def _has(source: Any, name: str) -> bool:
-    return callable(getattr(source, name, None))
 
 
 def _name(source: object) -> str:
