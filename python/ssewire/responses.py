@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import Any, Final
 
 from .errors import SSEWireError
 from .source import Once, Reads, Source
-from .waking import of_curl, of_httpx, of_niquests, of_raw, shut_down
+from .waking import of_curl, of_httpx, of_raw, of_urllib3, shut_down
 
 # One read asks for at most so much: more than a socket holds as a rule, so it never limits what arrives at once.
 _SIZE: Final = 65_536
@@ -68,18 +68,22 @@ def open_async_sdk(response: Any) -> Source[Any]:
 def open_urllib3(response: Any) -> Source[Any]:
     """A response of urllib3."""
     if not response.closed:
-        read = partial(_read1(response), _SIZE, decode_content=True)
-        return Source(response, iter(read, b""), response.close, fileno=response.fileno)
+        return Source(response, _reads(response), response.close, fileno=partial(of_urllib3, response))
     if not (body := response.data):
         _refuse_spent(response)
     return Source(response, iter((body,)))
 
 
-def _read1(response: Any) -> Any:
-    """The only method that is at once for every kind of body; urllib3 has it since 2.2."""
-    if has(response, "read1"):
-        return response.read1
-    raise TypeError(f"{type(response).__name__} has no read1(): update urllib3 to 2.2 or later")
+def _reads(response: Any) -> Iterator[Any]:
+    """What a response of urllib3 reads, by the only method that is at once for every kind of body."""
+    if hasattr(response, "is_from_promise"):  # urllib3-future, whose read1() gives nothing until something unpacks
+        return iter(response.stream(-1, decode_content=True))
+    if not has(response, "read1"):
+        raise TypeError(f"{type(response).__name__} has no read1(): update urllib3 to 2.2 or later")
+    read = partial(response.read1, _SIZE)
+    if has(response, "stream"):  # what some adapters of requests use has none, and decompresses nothing
+        read = partial(read, decode_content=True)
+    return iter(read, b"")
 
 
 def open_requests(response: Any) -> Source[Any]:
@@ -88,11 +92,14 @@ def open_requests(response: Any) -> Source[Any]:
         return Source(response, _kept(response))
     if getattr(response.raw, "closed", False):
         _refuse_spent(response)
-    read = partial(_read1(response.raw), _SIZE)
-    if has(response.raw, "stream"):  # what some adapters put there has none, and decompresses nothing
-        read = partial(read, decode_content=True)
-    reads = _failing_as_requests(iter(read, b""))
+    # Not those of `iter_content`, which holds back what comes without chunks.
+    reads = _failing_as_requests(_reads(response.raw))
     return Source(response, reads, _method(response, "close"), fileno=partial(of_raw, response))
+
+
+def _failing_as_requests(reads: Iterator[Any]) -> Iterator[Any]:
+    with _failing_as("requests"):
+        yield from reads
 
 
 def _kept(response: Any) -> Iterator[Any]:
@@ -103,40 +110,57 @@ def _kept(response: Any) -> Iterator[Any]:
         raise _nothing_left(response) from error
 
 
-def _failing_as_requests(reads: Iterator[Any]) -> Iterator[Any]:
-    """Raise what `iter_content` raises, which cannot be used itself: it holds back what comes without chunks."""
-    above, below = sys.modules.get("requests.exceptions"), sys.modules.get("urllib3.exceptions")
-    if above is None or below is None:
-        yield from reads
+@contextmanager
+def _failing_as(package: str) -> Generator[None]:
+    """Raise what the `iter_content` of `package` raises where urllib3 fails, by the names that stand beside it."""
+    names: Any = sys.modules.get(f"{package}.models")
+    if names is None:  # something else with the same methods
+        yield
         return
     try:
-        yield from reads
-    except below.ProtocolError as error:
-        raise above.ChunkedEncodingError(error) from error
-    except below.DecodeError as error:
-        raise above.ContentDecodingError(error) from error
-    except below.ReadTimeoutError as error:
-        raise above.ConnectionError(error) from error
-    except below.SSLError as error:
-        raise above.SSLError(error) from error
+        yield
+    except names.ProtocolError as error:
+        raise names.ChunkedEncodingError(error) from error
+    except names.DecodeError as error:
+        raise names.ContentDecodingError(error) from error
+    except names.ReadTimeoutError as error:
+        raise names.ConnectionError(error) from error
+    except names.SSLError as error:
+        raise names.RequestsSSLError(error) from error
 
 
 def open_niquests(response: Any) -> Source[Any]:
     """A response of niquests, asked for with `stream=True`."""
     if getattr(response, "_content_consumed", False):
         return Source(response, _kept(response))
-    return Source(response, iter(response.iter_content(-1)), response.close, fileno=partial(of_niquests, response))
+    if getattr(response.raw, "closed", False):
+        _refuse_spent(response)
+    return Source(response, iter(response.iter_content(-1)), response.close, fileno=partial(of_raw, response))
 
 
 def open_async_niquests(response: Any) -> Source[Any]:
     """An asynchronous response of niquests."""
+    if getattr(response, "_content_consumed", False):
+        # What it has is to be awaited otherwise.
+        if not isinstance(body := getattr(response, "_content", None), bytes):
+            raise _nothing_left(response)
+        return Source(response, Once(body))
+    if getattr(response.raw, "closed", False):
+        _refuse_spent(response)
 
     async def reads() -> AsyncIterator[Any]:
-        async with aclosing(await response.iter_content(-1)) as body:
-            async for read in body:
-                yield read
+        # Not `iter_content`, which holds small events back where they are compressed.
+        with _failing_as("niquests"):
+            async with aclosing(response.raw.stream(-1, decode_content=True)) as body:
+                async for read in body:
+                    yield read
 
-    return Source(response, reads(), response.close)
+    async def close() -> None:
+        # By itself it waits for the task that reads.
+        shut_down(partial(of_raw, response))
+        await response.close()
+
+    return Source(response, reads(), close)
 
 
 def open_boto3(body: Any) -> Source[Any]:

@@ -51,22 +51,28 @@ def of_httpx(response: Any) -> int:
     return cast(int, extensions["network_stream"].get_extra_info("socket").fileno())
 
 
-def of_raw(response: Any) -> int:
-    """The socket below a response of requests."""
-    return cast(int, response.raw.fileno())
-
-
-def of_niquests(response: Any) -> int:
-    """The socket below a response of niquests, whose `fileno` knows none."""
-    if response.raw.version not in {10, 11}:
+def of_urllib3(response: Any) -> int:
+    """The socket below a response of urllib3, or of urllib3-future, whose `fileno` knows none."""
+    if not hasattr(response, "is_from_promise"):
+        return cast(int, response.fileno())
+    if response.version not in {10, 11}:
         raise ValueError("the connection serves other responses too")
-    return cast(int, response.raw.connection.sock.fileno())
+    return cast(int, response.connection.sock.fileno())
+
+
+def of_raw(response: Any) -> int:
+    """The socket below a response of requests or niquests."""
+    return of_urllib3(response.raw)
 
 
 def of_curl(response: Any) -> Fileno:
     """The socket below a response of curl_cffi, asked now: later its handle must be left to the thread that reads."""
     number: int = response.curl.getinfo(sys.modules["curl_cffi"].CurlInfo.ACTIVESOCKET)
-    identity = os.fstat(number).st_ino
+    try:
+        identity = os.fstat(number).st_ino
+    except (OSError, OverflowError):
+        # The body is over, and the server has closed the connection; before 0.17 it is not told during the body either.
+        identity = None
 
     def fileno() -> int:
         if os.fstat(number).st_ino != identity:
