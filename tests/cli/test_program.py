@@ -14,8 +14,8 @@ from tests.cli.program import PATIENCE, run
 def test_help_names_the_commands() -> None:
     result = run("--help")
     assert result.returncode == 0
-    assert b"cat" in result.stdout
-    assert b"demo" in result.stdout
+    for command in (b"cat", b"demo", b"serve"):
+        assert command in result.stdout
     assert b"--alter" not in run("demo", "--help").stdout
 
 
@@ -32,7 +32,7 @@ def test_version() -> None:
 
 @pytest.mark.parametrize(
     ("missing", "command"),
-    [("typer", "cat"), ("rich", "demo"), ("httpx", "demo")],
+    [("typer", "cat"), ("rich", "demo"), ("httpx", "demo"), ("h11", "serve"), ("h2", "serve")],
 )
 def test_without_the_extra_there_is_one_sentence(missing: str, command: str) -> None:
     code = f"import sys; sys.modules[{missing!r}] = None; from ssewire.cli import main; sys.exit(main())"

@@ -7,7 +7,7 @@ import sys
 __all__ = ["main"]
 
 #: The distributions of the extra; any other missing module is a fault and must show itself.
-_EXTRA = {"typer", "rich", "httpx", "starlette", "uvicorn"}
+_EXTRA = {"typer", "rich", "httpx", "h11", "h2"}
 
 
 def main() -> int:
@@ -17,9 +17,10 @@ def main() -> int:
 
         return run()
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRA:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA:
             raise
-        print(f'ssewire: the command line needs {error.name}: pip install "ssewire[cli]"', file=sys.stderr)
+        print(f'ssewire: the command line needs {package}: pip install "ssewire[cli]"', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("ssewire: interrupted", file=sys.stderr)

@@ -8,6 +8,7 @@ import typer
 
 import ssewire
 
+from .faults import listed
 from .terminal import complain, output_failed
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ def _cat(
     as_json: Annotated[bool, typer.Option("--json", help="One chunk a line, as it was sent.")] = False,
     events: Annotated[bool, typer.Option("--events", help="One server-sent event a line, as JSON.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="At the end, counts and state to standard error.")] = False,
+    record: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Keep the stream with its pace, for ssewire serve.")
+    ] = None,
 ) -> None:
     """Write the text of a chat stream as it arrives, such as that of curl -N ... | ssewire cat.
 
@@ -77,7 +81,39 @@ def _cat(
     if as_json and events:
         raise typer.BadParameter("give --json or --events, not both")
     show = Show.CHUNKS if as_json else Show.EVENTS if events else Show.TEXT
-    _finish("cat", lambda: cat(file, show, stats=stats))
+    _finish("cat", lambda: cat(file, show, stats=stats, record=record))
+
+
+# The mark at the beginning keeps the lines as they are.
+@_app.command("serve", epilog="\b\n" + "\n".join(["Faults:", *(f"  {line}" for line in listed())]))
+def _serve(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE...]", help="Bodies as they were sent (curl -N ... > FILE) or recordings."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any free one.")] = 0,
+    gap: Annotated[
+        str | None, typer.Option(metavar="SECONDS", help="Between events; default: as recorded, or 0.02.")
+    ] = None,
+    speed: Annotated[str | None, typer.Option(metavar="TIMES", help="How many times as fast.")] = None,
+    fault: Annotated[list[str] | None, typer.Option(metavar="FAULT", help="See below; may be repeated.")] = None,
+    framing: Annotated[str | None, typer.Option(metavar="WAY", help="chunked, close or length.")] = None,
+    encoding: Annotated[str | None, typer.Option(metavar="NAME", help="gzip, br or zstd.")] = None,
+    tls_cert: Annotated[str | None, typer.Option(metavar="FILE", help="Certificate: serve HTTPS, with HTTP/2.")] = None,
+    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="Its key, if in another file.")] = None,
+) -> None:
+    """Replay recorded streams to your own client, at any pace and with faults; without FILE, those of the demo.
+
+    A stream is chosen by path, /NAME for NAME.sse, or as the model of a POST to /v1/chat/completions. A query changes
+    one answer: /NAME?fault=reset:3&gap=0.5&encoding=gzip. GET / lists all there is.
+    """
+    from .serve import serve
+
+    given = {"gap": gap, "speed": speed, "framing": framing, "encoding": encoding}
+    options = [(name, value) for name, value in given.items() if value is not None]
+    options += [("fault", text) for text in fault or []]
+    _finish("serve", lambda: serve(files or [], host, port, options, tls_cert, tls_key))
 
 
 @_app.command("demo")

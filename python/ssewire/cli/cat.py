@@ -2,6 +2,7 @@
 
 Nothing waits for more input than there is: input is taken as it comes, and what it gave is written out before the
 next read. An event that cannot be read is reported and the rest goes on; the exit status tells it at the end.
+A recording is kept read by read, and to the end of the input, whatever becomes of the text.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import msgspec
 
 from ssewire import APIError, ChatStream, DecodeError, EventStream, SSEWireError
 
+from .recording import Recorder
 from .terminal import Output, OutputError, complain, output_failed, tell
 
 if TYPE_CHECKING:
@@ -42,18 +44,25 @@ class _Input(Protocol):
 
 
 class _Source:
-    """A file that is read as it comes, counted, with something to do before each read, which may wait."""
+    """A file that is read as it comes, counted, with something to do before each read, which may wait, and with it."""
 
-    def __init__(self, file: _Input, before_read: Callable[[], None]) -> None:
+    def __init__(self, file: _Input, before_read: Callable[[], None], keep: Callable[[bytes], None]) -> None:
         self._file = file
         self._before_read = before_read
+        self._keep = keep
         self.bytes = 0
 
     def read1(self, _size: int = -1) -> bytes:
         self._before_read()
         data = self._file.read1(_READ)
         self.bytes += len(data)
+        if data:
+            self._keep(data)
         return data
+
+    def read_rest(self) -> None:
+        while self.read1():
+            pass
 
 
 class _Run:
@@ -136,14 +145,24 @@ class _Run:
         complain(f"ssewire cat: {error}")
 
 
-def cat(path: str, show: Show, *, stats: bool) -> int:
-    """Write the stream in a file ("-" is standard input) to standard output; returns the exit status."""
+def cat(path: str, show: Show, *, stats: bool, record: str | None = None) -> int:
+    """Write the stream in a file ("-" is standard input) to standard output; returns the exit status.
+
+    Args:
+        path: The file.
+        show: What is written.
+        stats: Write counts and state to standard error at the end.
+        record: A file to keep the stream in, with its pace.
+    """
     try:
         output = Output()
-        with _opened(path) as file:
-            run = _Run(output, _Source(file, output.flush))
+        with _opened(path) as file, _recording(record, path) as keep:
+            source = _Source(file, output.flush, keep)
+            run = _Run(output, source)
             try:
                 {Show.TEXT: run.text, Show.CHUNKS: run.chunks, Show.EVENTS: run.events}[show]()
+                if record is not None:
+                    source.read_rest()
                 return run.status()
             finally:
                 # Also when it was interrupted.
@@ -152,6 +171,9 @@ def cat(path: str, show: Show, *, stats: bool) -> int:
                     run.print_stats()
     except OutputError as error:
         return output_failed("ssewire cat", error.cause)
+    except _RecordError as error:
+        complain(f"ssewire cat: cannot record into {record}: {error}")
+        return 2
     except OSError as error:
         complain(f"ssewire cat: cannot read {'standard input' if path == '-' else path}: {error.strerror or error}")
         return 2
@@ -168,6 +190,37 @@ def _opened(path: str) -> Generator[_Input]:
         if sys.stdin.isatty():
             complain("ssewire cat: reading from the terminal; end with Ctrl-D")
         yield cast(_Input, sys.stdin.buffer)
+
+
+@contextlib.contextmanager
+def _recording(path: str | None, source: str) -> Generator[Callable[[bytes], None]]:
+    """What keeps a read in a file, or lets it go when there is none."""
+    if path is None:
+        yield lambda _: None
+        return
+    if source != "-" and Path(path).exists() and Path(path).samefile(source):
+        raise _RecordError("it is what is read")
+    with contextlib.ExitStack() as stack:
+        with _record_errors():
+            recorder = Recorder(stack.enter_context(Path(path).open("wb")))
+
+        def keep(data: bytes) -> None:
+            with _record_errors():
+                recorder.add(data)
+
+        yield keep
+
+
+class _RecordError(Exception):
+    """The recording cannot be written; the message says why."""
+
+
+@contextlib.contextmanager
+def _record_errors() -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _RecordError(error.strerror or str(error)) from None
 
 
 def _one_line(document: bytes) -> str:
