@@ -1,4 +1,4 @@
-"""The demo's server: a real ASGI server on loopback that speaks as the providers do.
+"""The demo's server: real HTTP on loopback that speaks as the providers do.
 
 It is a process of its own. It binds a free port, says on standard output which one when it is ready, and serves until
 its standard input ends: that happens when its parent closes it, and also when the parent dies in any way.
@@ -8,87 +8,86 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import sys
 import threading
 from typing import TYPE_CHECKING
 
-import uvicorn
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse, StreamingResponse
-from starlette.routing import Route
+import msgspec
 
+from .http import Exchange, Listener
 from .scripts import FAULTS, KEY, STREAMS, Script, altered
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
+    from .http import Answer
 
 __all__ = ["main"]
 
-#: Between two pieces: as long as a fast model takes for a token.
+#: Between two pieces, in seconds: as long as a fast model takes for a token.
 _PAUSE = 0.006
 
 
-class _ConnectionDroppedError(Exception):
-    """Raised inside a response, which makes the server close the connection as it stands."""
+class _Asked(msgspec.Struct):
+    """What the server looks at in the body of a request."""
+
+    stream: bool = False
 
 
-async def _pieces(script: Script, pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
-    for piece in pieces:
-        yield piece
+def _answers(alter: str) -> Answer:
+    """What answers requests for the scripts; in the stream named `alter` one event is wrong."""
+    scripts = {script.base_path + script.provider.path: script for script in (*STREAMS, *FAULTS)}
+
+    async def answer(exchange: Exchange) -> None:
+        request = exchange.request
+        script = scripts.get(request.target)
+        if script is None:
+            await _refuse(exchange, 404, "There is no such path.")
+        elif request.method != "POST":
+            await _refuse(exchange, 405, "Only POST goes here.")
+        elif request.headers.get("authorization") != f"Bearer {KEY}":
+            await _refuse(exchange, 401, "Invalid token.")
+        elif not msgspec.json.decode(request.body, type=_Asked).stream:
+            await _refuse(exchange, 400, "This server only streams.")
+        else:
+            await _stream(exchange, script, alter=script.slug == alter)
+
+    return answer
+
+
+async def _refuse(exchange: Exchange, status: int, detail: str) -> None:
+    body = msgspec.json.encode({"detail": detail})
+    await exchange.respond(status, body, {"content-type": "application/json"})
+
+
+async def _stream(exchange: Exchange, script: Script, *, alter: bool) -> None:
+    await exchange.start(script.status, {"content-type": script.media_type, "cache-control": "no-cache, no-transform"})
+    for piece in altered(script) if alter else script.pieces:
+        await exchange.send(piece)
         await asyncio.sleep(_PAUSE)
     if script.dropped:
-        raise _ConnectionDroppedError
+        await exchange.drop()
+    else:
+        await exchange.end()
 
 
-def _endpoint(script: Script, *, alter: bool) -> Callable[[Request], Awaitable[Response]]:
-    async def chat_completions(request: Request) -> Response:
-        if request.headers.get("authorization") != f"Bearer {KEY}":
-            return JSONResponse({"detail": "Invalid token."}, status_code=401)
-        if (await request.json()).get("stream") is not True:
-            return JSONResponse({"detail": "This server only streams."}, status_code=400)
-        return StreamingResponse(
-            _pieces(script, altered(script) if alter else script.pieces),
-            status_code=script.status,
-            media_type=script.media_type,
-            headers={"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"},
-        )
-
-    return chat_completions
-
-
-class _Server(uvicorn.Server):
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if sockets and self.started:
-            print(sockets[0].getsockname()[1], flush=True)
-
-
-def main(alter: str) -> None:
-    """Serve until standard input ends; `alter` names a stream in which one event is to be wrong."""
-    routes = [
-        Route(script.base_path + script.provider.path, _endpoint(script, alter=script.slug == alter), methods=["POST"])
-        for script in (*STREAMS, *FAULTS)
-    ]
-    config = uvicorn.Config(
-        Starlette(routes=routes), loop="asyncio", http="h11", lifespan="off", log_level="critical", access_log=False
-    )
-    server = _Server(config)
+async def _serve(alter: str) -> None:
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
 
     def stop_with_parent() -> None:
         # os.read, not sys.stdin: a thread that waits inside sys.stdin would hold its lock when Python shuts down.
         while os.read(0, 1024):
             pass
-        server.force_exit = server.should_exit = True
+        loop.call_soon_threadsafe(over.set)
 
-    threading.Thread(target=stop_with_parent, daemon=True).start()
-    # The protocol is named because only then asyncio switches Nagle's algorithm off, which holds small events back.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
-        server.run(sockets=[listener])
+    async with Listener(_answers(alter)) as listener:
+        print(listener.port, flush=True)
+        threading.Thread(target=stop_with_parent, daemon=True).start()
+        await over.wait()
+
+
+def main(alter: str) -> None:
+    """Serve until standard input ends; `alter` names a stream in which one event is to be wrong."""
+    asyncio.run(_serve(alter))
 
 
 if __name__ == "__main__":
