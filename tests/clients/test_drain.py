@@ -19,12 +19,11 @@ import requests
 import urllib3
 
 from ssewire import AsyncChatStream, ChatStream, drain
-from tests.clients.conftest import TIMEOUT, Server, Stream
-from tests.clients.server import TEXTS
+from tests.clients.bodies import TEXTS
+from tests.clients.reading import LEFT_TO_THE_COLLECTOR
+from tests.clients.served import TIMEOUT, Server, Stream
 
-# On trio, httpx leaves the generators inside its own to the collector, whoever stops before the end of a body, and
-# trio tells of each. Those of other origin stay errors.
-pytestmark = pytest.mark.filterwarnings(r"ignore:Async generator '(httpx2?|httpcore2?)\.:ResourceWarning")
+pytestmark = LEFT_TO_THE_COLLECTOR
 
 TEXT = "".join(TEXTS)
 
@@ -53,25 +52,25 @@ class Session(NamedTuple):
 @contextmanager
 def httpx_session() -> Iterator[Get]:
     with httpx.Client(timeout=TIMEOUT) as client:
-        yield lambda stream: client.send(client.build_request("GET", stream.url), stream=True)
+        yield lambda stream: client.send(client.build_request("GET", stream.address), stream=True)
 
 
 @contextmanager
 def httpx2_session() -> Iterator[Get]:
     with httpx2.Client(timeout=TIMEOUT) as client:
-        yield lambda stream: client.send(client.build_request("GET", stream.url), stream=True)
+        yield lambda stream: client.send(client.build_request("GET", stream.address), stream=True)
 
 
 @contextmanager
 def requests_session() -> Iterator[Get]:
     with requests.Session() as session:
-        yield lambda stream: session.get(stream.url, stream=True, timeout=TIMEOUT)
+        yield lambda stream: session.get(stream.address, stream=True, timeout=TIMEOUT)
 
 
 @contextmanager
 def urllib3_session() -> Iterator[Get]:
     with urllib3.PoolManager(timeout=TIMEOUT) as pool:
-        yield lambda stream: pool.request("GET", stream.url, preload_content=False)
+        yield lambda stream: pool.request("GET", stream.address, preload_content=False)
 
 
 @contextmanager
@@ -81,7 +80,7 @@ def http_client_session() -> Iterator[Get]:
     def get(stream: Stream) -> http.client.HTTPResponse:
         if not connections:
             connections.append(http.client.HTTPConnection("127.0.0.1", stream.port, timeout=TIMEOUT))
-        connections[0].request("GET", stream.path)
+        connections[0].request("GET", stream.path + stream.query)
         return connections[0].getresponse()
 
     try:
@@ -122,7 +121,7 @@ def test_the_next_request_goes_over_the_same_connection(session: Session, server
 @pytest.mark.parametrize("name", [name for name, session in SESSIONS.items() if session.decompresses])
 def test_so_it_does_behind_a_compressed_body(server: Server, name: str) -> None:
     with SESSIONS[name].open() as get:
-        assert len({peer_of(get, server.stream("late-end-gzip")) for _ in range(2)}) == 1
+        assert len({peer_of(get, server.stream("late-end", encoding="gzip")) for _ in range(2)}) == 1
 
 
 @pytest.mark.parametrize("name", [name for name, session in SESSIONS.items() if not session.keeps])
@@ -133,8 +132,8 @@ def test_without_it_each_request_has_a_connection_of_its_own(server: Server, nam
 
 def test_a_body_that_the_end_of_the_connection_ends_is_read_to_there(session: Session, server: Server) -> None:
     with session.open() as get:
-        peer_of(get, server.stream("late-end-close"))
-        peer_of(get, server.stream("late-end-close"))
+        peer_of(get, server.stream("late-end", framing="close"))
+        peer_of(get, server.stream("late-end", framing="close"))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -243,20 +242,20 @@ class AsyncSession(NamedTuple):
 @asynccontextmanager
 async def async_httpx_session() -> AsyncIterator[Get]:
     async with httpx.AsyncClient(timeout=TIMEOUT) as client:
-        yield lambda stream: client.send(client.build_request("GET", stream.url), stream=True)
+        yield lambda stream: client.send(client.build_request("GET", stream.address), stream=True)
 
 
 @asynccontextmanager
 async def async_httpx2_session() -> AsyncIterator[Get]:
     async with httpx2.AsyncClient(timeout=TIMEOUT) as client:
-        yield lambda stream: client.send(client.build_request("GET", stream.url), stream=True)
+        yield lambda stream: client.send(client.build_request("GET", stream.address), stream=True)
 
 
 @asynccontextmanager
 async def aiohttp_session() -> AsyncIterator[Get]:
     timeout = aiohttp.ClientTimeout(total=None, sock_read=TIMEOUT)
     async with aiohttp.ClientSession(timeout=timeout) as session:
-        yield lambda stream: session.get(stream.url)
+        yield lambda stream: session.get(stream.address)
 
 
 ASYNC_SESSIONS: dict[str, AsyncSession] = {
@@ -280,12 +279,12 @@ async def async_peer_of(get: Get, served: Stream, *, drain: bool = True) -> str:
     return stream.response_headers["x-peer"]
 
 
-@pytest.mark.parametrize("scenario", ["late-end", "late-end-gzip", "at-once"])
+@pytest.mark.parametrize(("scenario", "how"), [("late-end", {}), ("late-end", {"encoding": "gzip"}), ("at-once", {})])
 def test_an_asynchronous_client_uses_the_connection_again(
-    async_session: AsyncSession, server: Server, scenario: str
+    async_session: AsyncSession, server: Server, scenario: str, how: dict[str, str]
 ) -> None:
     async def main(get: Get) -> None:
-        assert len({await async_peer_of(get, server.stream(scenario)) for _ in range(2)}) == 1
+        assert len({await async_peer_of(get, server.stream(scenario, **how)) for _ in range(2)}) == 1
 
     async_session.run(main)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import anyio
+import httpx
 import pytest
 
 from ssewire import APIError, AsyncChatStream, ChatStream, NotAStreamError, SSEWireError
-from tests.clients.adapters import ASYNC_CLIENTS, CLIENTS
-from tests.clients.conftest import Server
-from tests.clients.server import API_ERROR, DETAIL, HTML, PACKED
+from tests.clients.bodies import API_ERROR, DETAIL, HTML, PACKED
+from tests.clients.served import Server
 
 
 class Told(NamedTuple):
@@ -44,7 +44,7 @@ def check(error: SSEWireError, told: Told) -> None:
 def test_the_response_is_closed_before_the_error_is_raised(server: Server, scenario: str) -> None:
     told = SCENARIOS[scenario]
     served = server.stream(scenario)
-    with CLIENTS["httpx"].open(served) as response:
+    with httpx.stream("GET", served.url) as response:
         stream = ChatStream(response)
         with pytest.raises(told.error) as caught:
             next(stream)
@@ -62,7 +62,7 @@ def test_an_asynchronous_response_is_closed_before_the_error_is_raised(server: S
     served = server.stream(scenario)
 
     async def main() -> None:
-        async with ASYNC_CLIENTS["httpx"].open(served) as response:
+        async with httpx.AsyncClient() as client, client.stream("GET", served.url) as response:
             stream = AsyncChatStream(response)
             with pytest.raises(told.error) as caught:
                 await anext(stream)

@@ -21,7 +21,13 @@ def blocks_of(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
-BLOCKS = [pytest.param(block, id=f"{page.stem}-{at}") for page in PAGES for at, block in enumerate(blocks_of(page))]
+BLOCKS = [
+    pytest.param(block, id=f"{page.stem}-{at}")
+    for page in PAGES
+    for at, block in enumerate(blocks_of(page))
+    # Those run in its own environment: tests/environments.
+    if "import niquests" not in block and "import asyncio, niquests" not in block
+]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +60,15 @@ def printed(page: str, words: str) -> list[str]:
 
 def test_there_are_blocks_on_every_page() -> None:
     assert [page.stem for page in PAGES if not blocks_of(page)] == []
-    assert {page.stem for page in PAGES} >= {"README", "reading", "merging", "gateways", "waiting"}
+    assert {page.stem for page in PAGES} >= {
+        "README",
+        "clients",
+        "gateways",
+        "leaving",
+        "merging",
+        "reading",
+        "waiting",
+    }
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "ARCHITECTURE.md"], ids=lambda page: page.stem)
@@ -106,6 +120,19 @@ def test_the_relaying_blocks_print_the_bytes_and_what_was_in_them(address: str) 
 )
 def test_a_block_without_a_server_prints_what_it_should(page: str, words: str, lines: list[str]) -> None:
     assert printed(page, words) == lines
+
+
+def test_the_blocks_that_leave_early_say_closed(address: str) -> None:
+    early, cancelled, _ = blocks_of(ROOT / "docs/leaving.md")
+    assert run(early, address).splitlines()[-1] == "closed"
+    assert run(cancelled, address).splitlines()[-1] == "closed True"
+
+
+def test_a_failing_connection_tells_how_much_had_come() -> None:
+    assert printed("docs/leaving.md", "Half an ans") == [
+        "connection reset by peer ['ssewire: 1 chunk had come before this']",
+        "incomplete Half an ans",
+    ]
 
 
 def test_the_strict_block_names_the_path() -> None:
