@@ -4,9 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Groups of pyproject.toml's [dependency-groups] are installed once each; a stamp remembers it.
 STAMPS := $(VENV)/.stamps
+# What cannot be tested beside the rest, each with a group of its name; tests/environments tells more.
+ENVIRONMENTS := $(VENV)/environments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-core lint fmt wheel clean build rust
+.PHONY: help demo test environments bench bench-core lint fmt wheel clean build rust
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -14,10 +16,16 @@ help: ## list the verbs
 demo: build $(STAMPS)/cli ## build, then read live streams of the three providers from a server on loopback
 	$(BIN)/ssewire demo
 
-test: build $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## build, then run every test, Rust and Python, and each benchmark once
+test: build $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli environments ## build, then run every test, Rust and Python, and each benchmark once
 	cargo test --workspace --locked
 	$(BIN)/python -m pytest
 	$(BIN)/python -m pytest benches --quiet --benchmark-disable
+	$(call pytest_in,niquests) tests/environments $(patsubst %,tests/clients/test_%.py,matrix times sync_clients async_clients)
+	$(call pytest_in,old-urllib3) tests/environments
+	$(call pytest_in,oldest) tests/clients/test_matrix.py -k "chunked- or close- or gzip- or broken- or reset- or refused-"
+
+# The package stands in python/, built for the same Python.
+pytest_in = SSEWIRE_ENVIRONMENT=$(1) PYTHONPATH=$(CURDIR)/python $(ENVIRONMENTS)/$(1)/bin/python -m pytest --quiet
 
 bench: build $(STAMPS)/bench ## measure against the other parsers and the floor; ends with a table of ratios
 	$(BIN)/python -m benches
@@ -66,9 +74,21 @@ $(STAMPS)/build: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet "maturin>=1.14,<2" "msgspec>=0.20"
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/test $(STAMPS)/bench $(STAMPS)/lint: $(STAMPS)/%: pyproject.toml | $(BIN)/python
+$(STAMPS)/test $(STAMPS)/bench $(STAMPS)/lint $(STAMPS)/environments: $(STAMPS)/%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --group $*
 	@mkdir -p $(STAMPS) && touch $@
+
+environments: $(patsubst %,$(ENVIRONMENTS)/%/.stamp,niquests old-urllib3 oldest)
+
+# By uv, for it can take the lowest versions that are allowed, of those that need no compiling. It trusts the system's
+# certificates, as pip does.
+$(ENVIRONMENTS)/%/.stamp: RESOLUTION := highest
+$(ENVIRONMENTS)/oldest/.stamp: RESOLUTION := lowest-direct
+$(ENVIRONMENTS)/%/.stamp: pyproject.toml | $(STAMPS)/environments
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(ENVIRONMENTS)/$*
+	$(BIN)/uv pip install --quiet --system-certs --python $(ENVIRONMENTS)/$* --resolution $(RESOLUTION) --only-binary :all: \
+		--requirements pyproject.toml --group $*
+	@touch $@
 
 # The extra's packages, read from the metadata of the package that `build` has just installed.
 $(STAMPS)/cli: pyproject.toml | build
