@@ -144,10 +144,12 @@ class Relay(Iterator[bytes]):
         except StopIteration:
             self._following.end()
         except BaseException as error:
-            self._following.catch_up(wait=False)
-            instead = follower.failed(error)
-            if not isinstance(error, Exception):
-                self._following.close()
+            try:
+                instead = self._fail(error)
+            except BaseException as interruption:
+                # A signal that was waiting comes out where Python code runs next: it is what the stream ends by.
+                self._fail(interruption)
+                raise
             if instead is not None:
                 raise instead from error
             raise
@@ -156,6 +158,13 @@ class Relay(Iterator[bytes]):
         if follower.has_left:
             raise follower.left()
         raise StopIteration
+
+    def _fail(self, error: BaseException) -> SSEWireError | None:
+        self._following.catch_up(wait=False)
+        instead = self._follower.failed(error)
+        if not isinstance(error, Exception):
+            self._following.close()
+        return instead
 
 
 class AsyncRelay(AsyncIterator[bytes]):

@@ -8,13 +8,16 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
+from itertools import chain
+from operator import truediv
 from typing import Any, Final
 
 import msgspec
 import pytest
 
-from ssewire import AsyncChatStream, ChatStream, ChunkDecoder, DecodeError, SSEWireError
+from ssewire import AsyncChatStream, ChatStream, ChunkDecoder, DecodeError, EventStream, SSEWireError
 from tests.conftest import Run
 from tests.unit.making import DONE, AsyncResponse, Response, chunk, lines, sse
 
@@ -204,3 +207,20 @@ def test_a_task_that_is_cancelled_inside_an_event_is_cancelled_when_it_reads_on(
         assert response.closed == 1
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"), [(ChatStream, iter), (EventStream, iter), (ChatStream, ChatStream.iter_bytes)]
+)
+def test_a_signal_that_waits_while_a_read_fails_closes_the_stream(kind: Any, way: Any) -> None:
+    """It comes out when the first Python code runs after the read, which is the code that is told of the failure."""
+    # No Python code runs in it, and so nothing looks at the signal.
+    reads = chain([chunk("x")], filter(interrupt_main, [signal.SIGINT]), map(truediv, [1], [0]))
+    stream = kind(reads)
+    items = way(stream)
+    next(items)
+    with pytest.raises(KeyboardInterrupt):
+        next(items)
+    assert stream.state == "closed"
+    with pytest.raises(SSEWireError, match="closed"):
+        next(items)

@@ -74,7 +74,7 @@ impl Events {
                 if !error.is_instance_of::<PyException>(py) {
                     decoder.closed.store(true, Ordering::Release);
                 }
-                Some(self.stop(py, "failed", Some(error)))
+                Some(self.stop(py, "failed", Some(error), &decoder.closed))
             }
             Err(error) => Some(Err(error)),
         }
@@ -84,7 +84,7 @@ impl Events {
         let framer = self.reads.framer();
         match found {
             Found::NeedMore => Ok(None),
-            Found::End => self.stop(py, "end", None),
+            Found::End => self.stop(py, "end", None, &decoder.closed),
             Found::Event { data, bare, .. } => {
                 count(&decoder.events);
                 let (name, id, retry) = self.reads.fields(bare);
@@ -100,19 +100,38 @@ impl Events {
             }
             Found::TooLarge(found) => {
                 let error = event_too_large(py, found);
-                if self.unusual.is_none() { Err(error) } else { self.stop(py, "too_large", Some(error)) }
+                if self.unusual.is_none() {
+                    Err(error)
+                } else {
+                    self.stop(py, "too_large", Some(error), &decoder.closed)
+                }
             }
         }
     }
 
     /// The stream is over: the source is let go, and whoever opened it is told.
-    fn stop(&mut self, py: Python<'_>, kind: &str, error: Option<PyErr>) -> PyResult<Option<Py<PyAny>>> {
+    fn stop(
+        &mut self,
+        py: Python<'_>,
+        kind: &str,
+        error: Option<PyErr>,
+        closed: &AtomicBool,
+    ) -> PyResult<Option<Py<PyAny>>> {
         self.reads.stop();
         self.over = true;
         if let Some(unusual) = &self.unusual {
-            let instead = unusual.bind(py).call1((kind, error.as_ref().map(|error| error.value(py))))?;
-            if !instead.is_none() {
-                return Err(PyErr::from_value(instead));
+            let unusual = unusual.bind(py);
+            match unusual.call1((kind, error.as_ref().map(|error| error.value(py)))) {
+                Ok(instead) if !instead.is_none() => return Err(PyErr::from_value(instead)),
+                Ok(_) => {}
+                Err(other) => {
+                    if !other.is_instance_of::<PyException>(py) {
+                        // A signal that was waiting came before anything was told: it is what the stream ends by.
+                        closed.store(true, Ordering::Release);
+                        unusual.call1(("failed", other.value(py)))?;
+                    }
+                    return Err(other);
+                }
             }
         }
         error.map_or(Ok(None), Err)

@@ -83,6 +83,11 @@ impl Chat {
         let events = outside.told.events.load(Ordering::Relaxed);
         let offset = self.reads.framer().offset();
         match self.unusual(py, "failed", None, error.value(py), events, offset) {
+            Err(other) if !other.is_instance_of::<PyException>(py) => {
+                // A signal that was waiting came before anything was told: it is what the stream ends by.
+                outside.closed.store(true, Ordering::Release);
+                self.unusual(py, "failed", None, other.value(py), events, offset).err().unwrap_or(other)
+            }
             Err(other) => other,
             Ok(_) => match self.waiting.pop(py) {
                 Ok(Some(item)) if item.is_instance_of::<PyBaseException>() => PyErr::from_value(item),
