@@ -69,5 +69,7 @@ def _refuse(source: object) -> None:
         raise TypeError(f"expected a source of bytes, got the class {source.__name__}: hand over an object")
     if isinstance(source, str):
         raise TypeError("expected a source of bytes, got str: hand over the body undecoded, as bytes")
+    if hasattr(source, "__await__"):
+        raise TypeError(f"expected a source of bytes, got {_name(source)}, which is to be awaited first")
     if isinstance(source, io.TextIOBase):
         raise TypeError("expected a source of bytes, got a text file: open it with mode 'rb'")

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Generator, Iterator
 from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import Any, Final
 
 from .errors import SSEWireError
 from .source import Once, Reads, Source
-from .waking import of_curl, of_httpx, of_raw, of_urllib3, shut_down
+from .waking import of_aiohttp, of_curl, of_httpx, of_raw, of_urllib3, shut_down
 
 # One read asks for at most so much: more than a socket holds as a rule, so it never limits what arrives at once.
 _SIZE: Final = 65_536
@@ -54,12 +54,14 @@ def open_httpx(response: Any) -> Source[Any]:
 
 def open_async_httpx(response: Any) -> Source[Any]:
     """An asynchronous response of httpx or httpx2."""
-    return Source(response, aiter(response.aiter_bytes()), _method(response, "aclose"))
+    close = _method(response, "aclose")
+    return Source(response, aiter(response.aiter_bytes()), close, fileno=partial(of_httpx, response))
 
 
 def open_async_sdk(response: Any) -> Source[Any]:
     """An SDK's asynchronous response, whose `iter_bytes` is asynchronous, too."""
-    return Source(response, aiter(response.iter_bytes()), _method(response, "close"))
+    close = _method(response, "close")
+    return Source(response, aiter(response.iter_bytes()), close, fileno=partial(of_httpx, response))
 
 
 # urllib3, and requests, niquests and boto3, which are built on it
@@ -67,8 +69,14 @@ def open_async_sdk(response: Any) -> Source[Any]:
 
 def open_urllib3(response: Any) -> Source[Any]:
     """A response of urllib3."""
+
+    def close() -> None:
+        response.close()
+        # Closing alone would keep its place in a pool that blocks.
+        response.release_conn()
+
     if not response.closed:
-        return Source(response, _reads(response), response.close, fileno=partial(of_urllib3, response))
+        return Source(response, _reads(response), close, fileno=partial(of_urllib3, response))
     if not (body := response.data):
         _refuse_spent(response)
     return Source(response, iter((body,)))
@@ -155,12 +163,14 @@ def open_async_niquests(response: Any) -> Source[Any]:
                 async for read in body:
                     yield read
 
+    fileno = partial(of_raw, response)
+
     async def close() -> None:
         # By itself it waits for the task that reads.
-        shut_down(partial(of_raw, response))
+        shut_down(fileno)
         await response.close()
 
-    return Source(response, reads(), close)
+    return Source(response, reads(), close, fileno=fileno)
 
 
 def open_boto3(body: Any) -> Source[Any]:
@@ -212,9 +222,15 @@ def open_aiohttp(response: Any) -> Source[Any]:
     async def close() -> None:
         response.close()
 
+    def end() -> None:
+        shut_down(partial(of_aiohttp, response))
+        if (loop := getattr(response, "_loop", None)) and loop.is_closed():
+            # Nothing can be closed there; but it is remembered, and aiohttp does not try to when the response is freed.
+            response.close()
+
     is_read = has(response, "read") and response.content.at_eof()
     reads = kept() if is_read else aiter(response.content.iter_any())
-    return Source(response, reads, close if has(response, "close") else None)
+    return Source(response, reads, close if has(response, "close") else None, wake=end)
 
 
 # curl_cffi, where one class serves both kinds of response, and those that are in memory
@@ -274,11 +290,22 @@ def open_async_pyreqwest(response: Any) -> Source[Any]:
     """An asynchronous response of pyreqwest; its block alone closes it."""
 
     async def reads() -> AsyncIterator[Any]:
-        yield await response.body_reader.read_chunk() or await response.bytes()
-        while (read := await response.body_reader.read_chunk()) is not None:
+        yield await _uncancelled(response.body_reader.read_chunk()) or await response.bytes()
+        while (read := await _uncancelled(response.body_reader.read_chunk())) is not None:
             yield read
 
     return Source(response, reads())
+
+
+async def _uncancelled(read: Awaitable[Any]) -> Any:
+    """What a read gives; a cancellation that meets it is lost in pyreqwest, and found here."""
+    asyncio = sys.modules["asyncio"]
+    task = asyncio.current_task()
+    before = task.cancelling()
+    given = await read
+    if task.cancelling() > before:
+        raise asyncio.CancelledError
+    return given
 
 
 # wreq, where trailers come as an item that is no bytes

@@ -44,8 +44,8 @@ class Source(Generic[ReadsT]):
 
     `reads` is an iterator of bytes-like objects: asynchronous where `is_async` says so, over what is there already
     where `in_memory` does. `status` and `headers` (names in lower case) are the response's, where it has them. `close`
-    closes it, asynchronously where the reads are so. A thread that waits for a read is woken by `wake`, which may be
-    called from any other, or by shutting down the socket with the number that `fileno` gives.
+    closes it, asynchronously where the reads are so. `wake`, which may be called from any thread, ends a read that
+    waits; without it, shutting down the socket does, with the number that `fileno` gives.
     """
 
     def __init__(
@@ -83,11 +83,15 @@ class Source(Generic[ReadsT]):
     def can_interrupt(self) -> bool:
         """Whether `interrupt` would wake a thread that waits for a read."""
         fileno = self._fileno
-        return self._wake is not None or (fileno is not None and has_socket(fileno))
+        return self._wake is not None or (not self.is_async and fileno is not None and has_socket(fileno))
 
     def interrupt(self) -> None:
         """Wake a thread that waits for a read, so that closing neither waits for it nor leaves it waiting."""
-        # The other thread may let go of both at any moment.
+        if not self.is_async:
+            self._end_connection()
+
+    def _end_connection(self) -> None:
+        # Another thread may let go of both at any moment.
         wake, fileno = self._wake, self._fileno
         if wake is not None:
             wake()
@@ -137,8 +141,11 @@ class Source(Generic[ReadsT]):
 
     def abandon(self) -> None:
         """Close what can be closed without an event loop: for the collector, or in a coroutine that is closed."""
+        if self.is_async:
+            # The server shall see its reader go; the client finds the end of its connection when it looks next.
+            self._end_connection()
         self.release()
-        self._close = self._stop = None
+        self._close = self._stop = self._fileno = self._wake = None
 
 
 def _status(source: Any) -> int | None:

@@ -65,6 +65,11 @@ def of_raw(response: Any) -> int:
     return of_urllib3(response.raw)
 
 
+def of_aiohttp(response: Any) -> int:
+    """The socket below a response of aiohttp, which has no connection when it has given it back."""
+    return cast(int, response.connection.transport.get_extra_info("socket").fileno())
+
+
 def of_curl(response: Any) -> Fileno:
     """The socket below a response of curl_cffi, asked now: later its handle must be left to the thread that reads."""
     number: int = response.curl.getinfo(sys.modules["curl_cffi"].CurlInfo.ACTIVESOCKET)
