@@ -2,8 +2,8 @@
 
 An object is recognised by what it can do, and no client is imported. The order matters: a method that hands bytes out
 as they arrive comes before one that may wait to fill a block. To add a client, add a row: what is looked for, in the
-words of an error; what tells such an object from all others; and the function in `responses.py` that makes its
-`Source`. `tests/clients` has the same clients as their users open them.
+words of an error; what tells such an object from all others; and the function that makes its `Source`. `tests/clients`
+has the same clients as their users open them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction
 from typing import Any, Final, NamedTuple
 
-from . import responses
+from . import responses, urllib3_responses
 from .responses import has
 from .source import Source
 
@@ -45,9 +45,9 @@ def _is_async_sdk(source: Any) -> bool:
     return has(source, "iter_bytes") and isasyncgenfunction(source.iter_bytes)
 
 
-def _response(stream: Any) -> Any:
-    """The response below a stream of chunks of an SDK."""
-    return getattr(stream, "response", None)
+def _response(source: Any) -> Any:
+    """The response below a stream of chunks of an SDK, or below what its `with_raw_response` gives."""
+    return getattr(source, "response", None) or getattr(source, "http_response", None)
 
 
 def _has_content(source: Any) -> bool:
@@ -60,6 +60,10 @@ def _is_async_niquests(source: Any) -> bool:
 
 def _is_file(source: Any) -> bool:
     return has(source, "read1") and not iscoroutinefunction(source.read1)
+
+
+def _is_reader(source: Any) -> bool:
+    return has(source, "readuntil", "read") and iscoroutinefunction(source.read)
 
 
 def _is_async_file(source: Any) -> bool:
@@ -90,19 +94,19 @@ def _is_wreq(enter: str, source: Any) -> bool:
 SYNC: Final = (
     # httpx, httpx2; responses of the SDKs of OpenAI, Anthropic and Groq, and their streams of chunks
     Way("iter_bytes()", _is_httpx, responses.open_httpx),
-    Way("response.iter_bytes()", lambda s: _is_httpx(_response(s)), lambda s: responses.open_httpx(s.response)),
+    Way("response.iter_bytes()", lambda s: _is_httpx(_response(s)), lambda s: responses.open_httpx(_response(s))),
     Way("body_reader.read_chunk()", partial(_is_pyreqwest, "SyncResponse"), responses.open_pyreqwest),
     Way("stream()", partial(_is_wreq, "__enter__"), responses.open_wreq),
     # curl_cffi, niquests, requests
     Way("iter_content()", lambda s: _is_curl(s) and s.astream_task is None, responses.open_curl),
-    Way("iter_raw()", lambda s: has(s, "iter_raw") and _has_content(s), responses.open_niquests),
-    Way("raw.read1()", lambda s: hasattr(s, "raw") and _has_content(s), responses.open_requests),
+    Way("iter_raw()", lambda s: has(s, "iter_raw") and _has_content(s), urllib3_responses.open_niquests),
+    Way("raw.read1()", lambda s: hasattr(s, "raw") and _has_content(s), urllib3_responses.open_requests),
     # urllib3, boto3
-    Way("read_chunked()", lambda s: has(s, "read_chunked", "release_conn"), responses.open_urllib3),
-    Way("iter_chunks()", lambda s: has(s, "iter_chunks", "set_socket_timeout"), responses.open_boto3),
+    Way("read_chunked()", lambda s: has(s, "read_chunked", "release_conn"), urllib3_responses.open_urllib3),
+    Way("iter_chunks()", lambda s: has(s, "iter_chunks", "set_socket_timeout"), urllib3_responses.open_boto3),
     # http.client, urllib.request, files
     Way("read1()", _is_file, responses.open_file),
-    Way("read()", lambda s: isinstance(s, io.RawIOBase), responses.open_raw_file),
+    Way("read()", lambda s: isinstance(s, io.IOBase) and has(s, "read"), responses.open_raw_file),
 )
 
 ASYNC: Final = (
@@ -112,17 +116,17 @@ ASYNC: Final = (
     Way(
         "response.aiter_bytes()",
         lambda s: _is_async_httpx(_response(s)),
-        lambda s: responses.open_async_httpx(s.response),
+        lambda s: responses.open_async_httpx(_response(s)),
     ),
     Way("body_reader.read_chunk()", partial(_is_pyreqwest, "Response"), responses.open_async_pyreqwest),
     Way("stream()", partial(_is_wreq, "__aenter__"), responses.open_async_wreq),
     # curl_cffi, niquests
     Way("aiter_content()", lambda s: _is_curl(s) and s.stream_task is None, responses.open_async_curl),
-    Way("an asynchronous iter_content()", _is_async_niquests, responses.open_async_niquests),
+    Way("an asynchronous iter_content()", _is_async_niquests, urllib3_responses.open_async_niquests),
     # aiohttp, the body of its response, asyncio, files of anyio and trio, requests of Starlette
     Way("content.iter_any()", lambda s: has(_content(s), "iter_any"), responses.open_aiohttp),
     Way("iter_any()", lambda s: has(s, "iter_any"), lambda s: Source(s, aiter(s.iter_any()))),
-    Way("readuntil()", lambda s: has(s, "readuntil", "read"), responses.open_reader),
+    Way("readuntil()", _is_reader, responses.open_reader),
     Way("an asynchronous read1()", _is_async_file, responses.open_async_file),
     Way("receive() and stream()", lambda s: has(s, "receive", "stream"), lambda s: Source(s, aiter(s.stream()))),
 )

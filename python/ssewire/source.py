@@ -64,10 +64,12 @@ class Source(Generic[ReadsT]):
         self.headers = {} if bare else _headers(owner)
         self.is_async = isinstance(reads, AsyncIterator)
         self.in_memory = isinstance(reads, (*_ITERATORS, Once))
-        self._close = close
         self._fileno = fileno
         self._wake = wake
-        self._stop = getattr(reads, "aclose" if self.is_async else "close", None)
+        # Lists, since of several threads that close it only one can take what a list has.
+        self._closes = [close] if close is not None else []
+        stop = getattr(reads, "aclose" if self.is_async else "close", None)
+        self._stops: list[_Close] = [stop] if stop is not None else []
 
     @property
     def ok(self) -> bool:
@@ -77,7 +79,7 @@ class Source(Generic[ReadsT]):
     @property
     def held(self) -> bool:
         """Whether something is open that waits to be closed."""
-        return self._close is not None or self._stop is not None
+        return bool(self._closes or self._stops)
 
     @property
     def can_interrupt(self) -> bool:
@@ -85,40 +87,46 @@ class Source(Generic[ReadsT]):
         fileno = self._fileno
         return self._wake is not None or (not self.is_async and fileno is not None and has_socket(fileno))
 
-    def interrupt(self) -> None:
-        """Wake a thread that waits for a read, so that closing neither waits for it nor leaves it waiting."""
-        if not self.is_async:
-            self._end_connection()
+    def interrupt(self) -> bool:
+        """Wake a thread that waits for a read, so that closing neither waits for it nor leaves it waiting.
 
-    def _end_connection(self) -> None:
+        Gives whether the connection was ended for it.
+        """
+        return not self.is_async and self._end_connection()
+
+    def _end_connection(self) -> bool:
         # Another thread may let go of both at any moment.
         wake, fileno = self._wake, self._fileno
         if wake is not None:
             wake()
         elif fileno is not None:
             shut_down(fileno)
+        return wake is not None or fileno is not None
 
     def release(self) -> None:
         """Close the response, and the reads taken from it, once, at once. Asynchronous ones are left to `arelease`."""
         if self.is_async:
             return
-        stop, self._stop = self._stop, None
         try:
-            if stop is not None:
-                stop()
-        except ValueError:
-            if not self._running:
-                raise
-            self._stop = stop
+            if (stop := _take(self._stops)) is not None:
+                self._stop_reads(stop)
         finally:
             if (close := self._take_close()) is not None:
                 close()
 
+    def _stop_reads(self, stop: _Close) -> None:
+        try:
+            stop()
+        except ValueError as error:
+            # Another thread is in it, and it can be closed only afterwards.
+            if str(error) != "generator already executing":
+                raise
+            self._stops.append(stop)
+
     async def arelease(self) -> None:
         """Close the response, and the reads taken from it, once, at once."""
-        stop = None
-        if not self._running:
-            stop, self._stop = self._stop, None
+        # What another task waits for can be closed only afterwards.
+        stop = None if getattr(self.reads, "ag_running", False) else _take(self._stops)
         try:
             # An asynchronous generator that is not closed would be finalised by the event loop, at some later time.
             if stop is not None:
@@ -131,13 +139,8 @@ class Source(Generic[ReadsT]):
                 await close()
 
     def _take_close(self) -> _Close | None:
-        close, self._close, self._fileno, self._wake = self._close, None, None, None
-        return close
-
-    @property
-    def _running(self) -> bool:
-        """Whether the reads are a generator that another thread or task waits for; it can be closed only afterwards."""
-        return getattr(self.reads, "gi_running", False) or getattr(self.reads, "ag_running", False)
+        self._fileno = self._wake = None
+        return _take(self._closes)
 
     def abandon(self) -> None:
         """Close what can be closed without an event loop: for the collector, or in a coroutine that is closed."""
@@ -145,7 +148,16 @@ class Source(Generic[ReadsT]):
             # The server shall see its reader go; the client finds the end of its connection when it looks next.
             self._end_connection()
         self.release()
-        self._close = self._stop = self._fileno = self._wake = None
+        self._fileno = self._wake = None
+        self._closes.clear()
+        self._stops.clear()
+
+
+def _take(calls: list[_Close]) -> _Close | None:
+    try:
+        return calls.pop()
+    except IndexError:
+        return None
 
 
 def _status(source: Any) -> int | None:
@@ -153,8 +165,8 @@ def _status(source: Any) -> int | None:
         status: Any = getattr(source, name, None)
         if hasattr(status, "as_int"):  # wreq
             status = status.as_int()
-        # A flag is no status.
-        if isinstance(status, int) and not isinstance(status, bool):
+        # Something else may have the name.
+        if isinstance(status, int) and 100 <= status < 600:
             return status
     return None
 

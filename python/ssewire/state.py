@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from contextlib import nullcontext, suppress
+from typing import Any, Final, Literal, TypeAlias
 
 from .drain import drain
 from .errors import APIError, NotAStreamError, SSEWireError
@@ -16,6 +17,8 @@ State: TypeAlias = Literal["open", "done", "finished", "incomplete", "error", "c
 chunk has a finish reason, at least one in all); `incomplete` (it ended with neither, or reading it failed); `error`
 (the server sent an error, or something that is no stream, or an event beyond the limit); `closed` (by the reader, or by
 a cancelled read)."""
+
+_NOTE: Final = "ssewire: "
 
 
 class StreamState:
@@ -48,15 +51,20 @@ class StreamState:
         """The stream is over: let go of the response at once. The first state that is not `open` stays."""
         if self.state == "open":
             self.state = state
+        source = self.source
+        drains = self.drains and source is not None and not source.is_async
+        if drains:
+            # Told before the stream is over: whoever closes it from elsewhere must not begin to drain, too.
+            self.drain, self.draining = False, True
         self.over = True
-        if self.source is not None:
-            try:
-                if self.drains and not self.source.is_async:
-                    self.drain, self.draining = False, True
-                    drain(self.source)
-            finally:
-                self.draining = False
-                self.source.release()
+        if source is None:
+            return
+        try:
+            if drains:
+                drain(source)
+        finally:
+            self.draining = False
+            source.release()
 
     def judge(self, state: State) -> None:
         """What was read says that the stream is over, and how; but bytes that are handed on go on."""
@@ -97,9 +105,10 @@ class StreamState:
         self.has_left |= early
         if early and self.state == "open":
             self.state = "closed"
-        if (early or self.draining) and self.source is not None:
-            self.source.interrupt()
-        self.end("closed")
+        woken = (early or self.draining) and self.source is not None and self.source.interrupt()
+        # A thread that was woken may be closing the same response at this moment, and no client expects that.
+        with suppress(Exception) if woken else nullcontext():
+            self.end("closed")
         return early
 
     def left(self) -> SSEWireError:
@@ -130,7 +139,9 @@ class StreamState:
     def _note(self, error: Exception) -> None:
         if self.had_come is not None:
             count, kind = self.had_come()
-            error.add_note(f"ssewire: {count or 'no'} {kind}{'s' * (count != 1)} had come before this")
+            # A client may raise one object time after time: what it says of another stream is taken away.
+            error.__notes__ = [note for note in getattr(error, "__notes__", []) if not note.startswith(_NOTE)]
+            error.add_note(f"{_NOTE}{count or 'no'} {kind}{'s' * (count != 1)} had come before this")
 
     def __del__(self) -> None:
         """An abandoned response is closed where that needs no event loop, and told of."""

@@ -6,9 +6,12 @@ Kinds 144 (accumulator-quadratic), 147 (panic-is-no-exception), 148 (borrowed-by
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -17,6 +20,7 @@ import httpx
 import pytest
 
 from ssewire import ChatStream, EventStream, SSEDecoder, SSEWireError
+from tests.clients import adapters
 from tests.clients.bodies import WHOLE, choice, event_of, payload_of
 from tests.clients.served import TIMEOUT, Server
 from tests.lifecycle.leaving import NEVER
@@ -172,3 +176,35 @@ def test_accumulator_quadratic_it_is_not() -> None:
     assert first.text == "12345"
     # The text itself in pieces, one joined result at a time, and the body.
     assert most < 60 * len("12345") * 10_000
+
+
+@pytest.mark.parametrize("name", ["httpx", "requests", "wreq"])
+def test_closing_from_two_threads_never_raises_whatever_the_reader_does(name: str, server: Server) -> None:
+    """The reader that is woken may close the same response at the same moment."""
+    (client,) = (client for client in adapters.SYNC if client.name == name)
+    told: list[str] = []
+
+    def read(stream: ChatStream[Any]) -> None:
+        try:
+            for _ in stream:
+                pass
+        except SSEWireError as error:
+            told.append(str(error))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for seed in range(100):
+            served = server.stream("steady", events="100000", gap="0.0005", seed=str(seed))
+            with client.open(served) as response, ThreadPoolExecutor(3) as threads:
+                stream = ChatStream(response)
+                reading = threads.submit(read, stream)
+                time.sleep(seed * 5e-5)
+                closing = [threads.submit(stream.close) for _ in range(2)]
+                for future in (*closing, reading):
+                    future.result(NEVER)
+                assert stream.state == "closed"
+    finally:
+        sys.setswitchinterval(before)
+    assert len(told) == 100
+    assert all("closed" in words for words in told)

@@ -376,3 +376,76 @@ def test_what_yields_no_bytes_is_refused_at_the_first_read() -> None:
             next(ChatStream(source))
     with pytest.raises(TypeError, match="expected bytes or another buffer, got int"):
         next(ChatStream([7]))
+
+
+# Objects that look like others
+
+
+class Cassette(io.BytesIO):
+    """What stands below a response of requests that was recorded: a file with a method of urllib3's name."""
+
+    def stream(self, _size: int, *, decode_content: bool) -> Iterator[bytes]:
+        raise AssertionError(decode_content)
+
+
+def test_a_double_of_urllib3_below_requests_is_read_as_a_file() -> None:
+    response = requests.Response()
+    response.status_code = 200
+    response.raw = Cassette(BODY)
+    assert text(response) == "Hello"
+
+
+def test_a_response_of_requests_that_was_made_by_hand_has_its_body_in_memory() -> None:
+    response = requests.Response()
+    response.status_code = 200
+    response._content = BODY
+    assert text(response) == "Hello"
+
+
+class Synchronous(io.IOBase):
+    """A file as those of fsspec: with methods of asyncio's names that are not awaited, and lines by iteration."""
+
+    def __init__(self) -> None:
+        self._file = io.BytesIO(BODY)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def readuntil(self, _end: bytes) -> bytes:
+        raise AssertionError
+
+
+def test_a_file_with_a_method_of_the_name_of_asyncio_s_is_a_file() -> None:
+    file = Synchronous()
+    assert text(file) == "Hello"
+    assert not file.closed
+    with pytest.raises(TypeError, match="Synchronous is synchronous"):
+        AsyncChatStream(file)
+
+
+@pytest.mark.parametrize("status", [0, True, 7, "200 OK"])
+def test_what_else_is_called_status_is_none(status: object) -> None:
+    class Iterable:
+        def __init__(self) -> None:
+            self.status = status
+
+        def __iter__(self) -> Iterator[bytes]:
+            return iter([BODY])
+
+    assert text(Iterable()) == "Hello"
+
+
+def test_what_an_sdk_gives_for_a_raw_response_is_read_below() -> None:
+    response = types.SimpleNamespace(http_response=httpx.Response(200, content=BODY))
+    assert text(response) == "Hello"
+
+
+@pytest.mark.anyio
+async def test_what_is_to_be_awaited_first_is_told_so() -> None:
+    async def ask() -> AsyncResponse:
+        return AsyncResponse(BODY)
+
+    coroutine = ask()
+    with pytest.raises(TypeError, match="got coroutine, which is to be awaited first"):
+        AsyncChatStream(coroutine)
+    assert await text_async(await coroutine) == "Hello"
