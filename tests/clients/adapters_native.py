@@ -17,12 +17,18 @@ from tests.clients.client import ASYNCIO, Client
 from tests.clients.served import Stream
 
 CURL_LIMITS = (
+    "Synchronously, it uses no connection again: each stream has one of its own.",
     "When a response is closed, it waits for the server's next bytes, or its end; the stream does not. So leave the "
     "stream first: give it a `with` block of its own inside that of the response.",
     "Its `timeout` for a stream is a lowest speed, and a silent server is noticed some seconds later. `idle_timeout` "
     "is exact.",
 )
-PYREQWEST_LIMITS = "Without `streamed_read_buffer_limit(0)` it reads 64 KiB before it hands out the response."
+PYREQWEST_LIMITS = (
+    "Without `streamed_read_buffer_limit(0)` it reads 64 KiB before it hands out the response.",
+    "It waits for ever unless it is told a `read_timeout`.",
+)
+WREQ_LIMIT = "It waits for ever unless it is told a `read_timeout`."
+DEAF_LIMIT = "Synchronously, Ctrl-C is not heard while it waits for bytes."
 
 
 def curl_options(stream: Stream) -> dict[str, Any]:
@@ -159,16 +165,21 @@ CLIENTS = [
         use="`with request.streamed_read_buffer_limit(0).build_streamed() as response: ...`",
         example="""
             import ssewire
+            from datetime import timedelta
             from pyreqwest.client import SyncClientBuilder
 
             request = ssewire.Provider("https://host/v1").request(model="m", messages=[])
-            with SyncClientBuilder().build() as client:
+            with SyncClientBuilder().read_timeout(timedelta(seconds=60)).build() as client:
                 asking = client.post(request["url"]).headers(request["headers"]).body_json(request["json"])
                 with asking.streamed_read_buffer_limit(0).build_streamed() as response:
                     for text in ssewire.ChatStream(response).iter_text():
                         print(text, end="")
         """,
-        limits=(PYREQWEST_LIMITS,),
+        limits=(
+            *PYREQWEST_LIMITS,
+            DEAF_LIMIT,
+            "Synchronously, `drain=True` reads nothing more, and a connection is not used again.",
+        ),
         broken="pyreqwest.exceptions.ReadError",
         short="pyreqwest.exceptions.RequestError",
         reset="pyreqwest.exceptions.RequestError",
@@ -185,7 +196,9 @@ CLIENTS = [
         backends=ASYNCIO,
         use="`async with request.streamed_read_buffer_limit(0).build_streamed() as response: ...`",
         limits=(
-            PYREQWEST_LIMITS,
+            *PYREQWEST_LIMITS,
+            "It raises a `CancelledError` of its own, which scopes of anyio do not take for theirs; `asyncio.timeout` "
+            "does.",
             "A program that ends right behind its asynchronous client may be aborted by the interpreter (seen with "
             "0.15, also without this library): a thread of the client is not done by then.",
         ),
@@ -205,13 +218,16 @@ CLIENTS = [
         use="`with client.post(...) as response: ChatStream(response)`",
         example="""
             import ssewire, wreq.blocking
+            from datetime import timedelta
 
             request = ssewire.Provider("https://host/v1").request(model="m", messages=[])
-            with wreq.blocking.post(request["url"], headers=request["headers"], json=request["json"]) as response:
+            client = wreq.blocking.Client(read_timeout=timedelta(seconds=60))
+            with client.post(request["url"], headers=request["headers"], json=request["json"]) as response:
                 for text in ssewire.ChatStream(response).iter_text():
                     print(text, end="")
         """,
-        broken="wreq.exceptions.RequestError",
+        limits=(WREQ_LIMIT, DEAF_LIMIT),
+        broken=("wreq.exceptions.RequestError", "wreq.exceptions.DecodingError"),
         reset=("wreq.exceptions.ConnectionResetError", "wreq.exceptions.RequestError"),
         timeout="wreq.exceptions.BodyError",
         http2=True,
@@ -225,18 +241,21 @@ CLIENTS = [
         use="`async with client.post(...) as response: AsyncChatStream(response)`",
         example="""
             import asyncio, ssewire, wreq
+            from datetime import timedelta
 
 
             async def main() -> None:
                 request = ssewire.Provider("https://host/v1").request(model="m", messages=[])
-                async with wreq.post(request["url"], headers=request["headers"], json=request["json"]) as response:
+                client = wreq.Client(read_timeout=timedelta(seconds=60))
+                async with client.post(request["url"], headers=request["headers"], json=request["json"]) as response:
                     async for text in ssewire.AsyncChatStream(response).iter_text():
                         print(text, end="")
 
 
             asyncio.run(main())
         """,
-        broken="wreq.exceptions.RequestError",
+        limits=(WREQ_LIMIT,),
+        broken=("wreq.exceptions.RequestError", "wreq.exceptions.DecodingError"),
         reset=("wreq.exceptions.ConnectionResetError", "wreq.exceptions.RequestError"),
         timeout="wreq.exceptions.BodyError",
         http2=True,

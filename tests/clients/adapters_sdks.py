@@ -136,7 +136,7 @@ CLIENTS = [
             import openai, os, ssewire
 
             provider = ssewire.Provider("https://host/v1")
-            with openai.OpenAI(base_url=provider.base_url, api_key=os.environ["KEY"]) as client:
+            with openai.OpenAI(base_url=provider.base_url, api_key=os.environ["KEY"], timeout=60) as client:
                 create = client.chat.completions.with_streaming_response.create
                 with create(model="m", messages=[], stream=True) as response:
                     for text in ssewire.ChatStream(response).iter_text():
@@ -153,7 +153,7 @@ CLIENTS = [
             import openai, os, ssewire
 
             provider = ssewire.Provider("https://host/v1")
-            with openai.OpenAI(base_url=provider.base_url, api_key=os.environ["KEY"]) as client:
+            with openai.OpenAI(base_url=provider.base_url, api_key=os.environ["KEY"], timeout=60) as client:
                 answer = client.chat.completions.create(model="m", messages=[], stream=True)
                 for text in ssewire.ChatStream(answer).iter_text():
                     print(text, end="")
@@ -203,7 +203,8 @@ CLIENTS = [
 
             async def main() -> None:
                 provider = ssewire.Provider("https://host/v1")
-                async with openai.AsyncOpenAI(base_url=provider.base_url, api_key=os.environ["KEY"]) as client:
+                key = os.environ["KEY"]
+                async with openai.AsyncOpenAI(base_url=provider.base_url, api_key=key, timeout=60) as client:
                     create = client.chat.completions.with_streaming_response.create
                     async with create(model="m", messages=[], stream=True) as response:
                         async for text in ssewire.AsyncChatStream(response).iter_text():

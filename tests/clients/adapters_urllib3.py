@@ -117,7 +117,8 @@ CLIENTS = [
             url = urlsplit(request["url"])
             kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
             connection = kind(url.netloc, timeout=60)
-            connection.request("POST", url.path, json.dumps(request["json"]), request["headers"])
+            target = url._replace(scheme="", netloc="").geturl()
+            connection.request("POST", target, json.dumps(request["json"]), request["headers"])
             for text in ssewire.ChatStream(connection.getresponse()).iter_text():
                 print(text, end="")
             connection.close()

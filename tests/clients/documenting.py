@@ -29,11 +29,17 @@ Hand over the response, before its body was read. Bytes are taken as soon as the
 has for that, and decompressed where the client does so. No client is imported for it: what you hand over is recognised
 by what it can do.
 
-All of this is tested with each client against a server of another process: bodies of every kind, odd cuts, huge events,
-resets, silence, refusals; over HTTP/1.1, TLS and, where the client speaks it, HTTP/2; and that no connection is left.
+All of this is tested with each client against a server of another process: bodies of every kind, odd cuts, huge
+events, resets, silence, refusals, and that no connection is left. That is over HTTP/1.1; plain, compressed and reset
+bodies are read over TLS, too, and over HTTP/2 where the client speaks it.
 
 Everything else that yields bytes will do too: an iterable or asynchronous iterable of `bytes`, a list, `bytes`
-themselves. An iterator is closed with the stream, the response behind it is not: hand that over instead.
+themselves. An iterator is closed with the stream, the response behind it is not: hand that over instead. A file that
+you opened stays open. A pipe must block: what a non-blocking one does not have yet looks like its end.
+
+A response is handed over unread. One that was read before is parsed from memory where its client has kept the body;
+else an error says so, an `SSEWireError` or the client's own. Of one that was read in part some clients refuse to give
+the rest; others give it, and the stream begins in the middle.
 """
 
 ERRORS = """\

@@ -12,6 +12,7 @@ import pytest
 from ssewire import AsyncChatStream, ChatCompletionChunk, ChatStream
 from tests.clients.bodies import EVENTS
 from tests.clients.client import Client
+from tests.clients.running import run
 from tests.clients.scenarios import Scenario
 from tests.clients.served import Stream
 
@@ -56,7 +57,7 @@ def read(setup: Setup, served: Stream, scenario: Scenario) -> Outcome:
         if setup.backend is None:
             _read(setup.client, served, scenario, outcome)
         else:
-            anyio.run(_aread, setup.client, served, scenario, outcome, backend=setup.backend)
+            run(setup.backend, _aread, setup.client, served, scenario, outcome)
     except Exception as error:  # what a client raises before there is a stream
         assert outcome.stream is None, "leaving the client has raised"
         outcome.error = error.with_traceback(None)
@@ -71,7 +72,7 @@ def _read(client: Client, served: Stream, scenario: Scenario, outcome: Outcome) 
                 _take(chunk, outcome, served)
         except Exception as error:
             outcome.error = error.with_traceback(None)
-        if scenario.silent and client.lets_go_of(served):
+        if scenario.breaks_off and client.lets_go_of(served):
             outcome.left = served.left()
 
 
@@ -83,7 +84,7 @@ async def _aread(client: Client, served: Stream, scenario: Scenario, outcome: Ou
                 _take(chunk, outcome, served)
         except Exception as error:
             outcome.error = error.with_traceback(None)
-        if scenario.silent and client.lets_go_of(served):
+        if scenario.breaks_off and client.lets_go_of(served):
             outcome.left = await anyio.to_thread.run_sync(served.left)
 
 

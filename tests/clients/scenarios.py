@@ -58,6 +58,11 @@ class Scenario:
     in_matrix: bool = True
     """Whether every client must go through it; the others are for tests of their own."""
 
+    @property
+    def breaks_off(self) -> bool:
+        """Whether the body does not end in order, so that nothing can be left of its connection behind the stream."""
+        return self.silent or self.framing == "close" or self.error in {"broken", "reset", EventTooLargeError}
+
 
 def cut(body: bytes, *marks: bytes) -> list[bytes]:
     """The body in pieces, with a cut one byte into each of these marks."""

@@ -1,24 +1,38 @@
-"""Who leaves, what is still open then, and running an event loop so that nobody stays behind in it."""
+"""Who leaves, and what is still open then."""
 
 from __future__ import annotations
 
-import asyncio
 import resource
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar, TypeVarTuple
+from typing import Final
 
 import anyio
 import pytest
 
 from tests.clients import adapters
 from tests.clients.reading import setups
+from tests.clients.running import MOMENT, SOON, run
 from tests.clients.served import Server
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
+__all__ = [
+    "ASYNC",
+    "ASYNC_SDKS",
+    "NEVER",
+    "SOON",
+    "SYNC",
+    "SYNC_SDKS",
+    "aconnections_left",
+    "connections_left",
+    "descriptors",
+    "memory",
+    "on_linux",
+    "open_connections",
+    "run",
+    "sockets",
+    "trio_tells_of_httpx",
+]
 
 SYNC: Final = setups(adapters.SYNC)
 ASYNC: Final = setups(adapters.ASYNC)
@@ -27,12 +41,6 @@ ASYNC: Final = setups(adapters.ASYNC)
 _BUILT_ON: Final = [client for client in adapters.CLIENTS if client.framed and client not in adapters.HTTP]
 SYNC_SDKS: Final = setups([client for client in _BUILT_ON if not client.backends])
 ASYNC_SDKS: Final = setups([client for client in _BUILT_ON if client.backends])
-
-# What was let go of is closed within so many seconds, as the server sees it.
-SOON: Final = 1.0
-
-# Seconds between two questions whether it is.
-_MOMENT: Final = 0.002
 
 # A read that does not end in so many seconds never will.
 NEVER: Final = 10.0
@@ -77,7 +85,7 @@ def connections_left(server: Server) -> int:
     """How many connections are left soon."""
     end = time.monotonic() + SOON
     while (left := open_connections(server)) and time.monotonic() < end:
-        time.sleep(_MOMENT)
+        time.sleep(MOMENT)
     return left
 
 
@@ -85,34 +93,5 @@ async def aconnections_left(server: Server) -> int:
     """The same, with turns for the event loop, which has its part in closing them."""
     end = time.monotonic() + SOON
     while (left := open_connections(server)) and time.monotonic() < end:  # noqa: ASYNC110 - another process knows
-        await anyio.sleep(_MOMENT)
+        await anyio.sleep(MOMENT)
     return left
-
-
-def run(backend: str, main: Callable[[*Ts], Awaitable[T]], *args: *Ts) -> T:
-    """Run it on an event loop; no task is left behind, and the loop's exception handler is never called."""
-
-    async def alone() -> T:
-        troubles = _troubles(backend)
-        before = {task.id for task in anyio.get_running_tasks()}
-        result = await main(*args)
-        # Generators inside some clients are closed by the loop, in a task of its own, when the collector finds them.
-        end = time.monotonic() + SOON
-        while (left := _others(before)) and time.monotonic() < end:  # noqa: ASYNC110 - nobody tells when they are done
-            await anyio.sleep(_MOMENT)
-        assert not left, left
-        assert not troubles, troubles
-        return result
-
-    return anyio.run(alone, backend=backend)
-
-
-def _others(before: set[int]) -> list[anyio.TaskInfo]:
-    return [task for task in anyio.get_running_tasks() if task.id not in before]
-
-
-def _troubles(backend: str) -> list[Any]:
-    troubles: list[Any] = []
-    if backend == "asyncio":
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: troubles.append(context))
-    return troubles

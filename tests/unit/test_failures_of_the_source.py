@@ -80,6 +80,15 @@ def test_a_stream_of_events_counts_events() -> None:
     asyncio.run(main())
 
 
+def test_an_exception_that_a_client_raises_again_has_one_note_of_ours() -> None:
+    error = Lost()
+    error.add_note("its own")
+    for count in (1, 2):
+        with pytest.raises(Lost):
+            list(ChatStream(reads(count, error)))
+    assert notes(error) == ["its own", "ssewire: 2 chunks had come before this"]
+
+
 def test_what_had_come_can_be_asked_for_behind_it() -> None:
     stream = ChatStream(reads(3, Lost()), accumulate=True)
     with pytest.raises(Lost):
