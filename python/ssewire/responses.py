@@ -122,6 +122,10 @@ def open_aiohttp(response: Any) -> Source[Any]:
 # curl_cffi, where one class serves both kinds of response, and those that are in memory
 
 
+# As curl numbers the versions: 1.0 and 1.1.
+_CURL_HTTP_1: Final = (1, 2)
+
+
 def _refuse_spent_curl(response: Any, task: Any) -> None:
     """Reading once more would wait for ever."""
     if task is None or (task.done() and response.queue.empty()):
@@ -155,7 +159,9 @@ def open_async_curl(response: Any) -> Source[Any]:
         task.cancel()
         await sys.modules["asyncio"].wait((task,))
 
-    return Source(response, aiter(response.aiter_content()), close)
+    # Over HTTP/2 and 3 the connection may serve other responses, too.
+    fileno = of_curl(response) if response.http_version in _CURL_HTTP_1 else None
+    return Source(response, aiter(response.aiter_content()), close, fileno=fileno)
 
 
 # pyreqwest, where only the class tells whether a method is to be awaited
