@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from ssewire.cli.http import Encoding, Exchange, Framing, Request
+from ssewire.cli.http import Encoding, Exchange, Framing, Request, body_length, encoder
 from tests.cli.listening import Way, connected, conversation, eventually, serving
 from tests.cli.program import PATIENCE
 
@@ -142,6 +142,37 @@ def test_a_body_that_the_connection_ends_is_over_before_its_answer_is() -> None:
     with serving(answer) as listener:
         assert conversation(listener, request()).endswith(b"\r\n\r\n")
         had.put(True)
+
+
+def test_a_status_without_a_body_has_no_framing(way: Way) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.respond(204, b"", {"x-mine": "yes"})
+
+    with way.serving(answer) as listener, way.client(listener) as client:
+        for _ in range(2):
+            response = client.get("/")
+            assert (response.status_code, dict(response.headers)) == (204, {"x-mine": "yes"})
+
+
+@pytest.mark.parametrize("pieces", [[b"x"] * 50_000, [b"x" * 20_000_000]])
+def test_a_length_is_counted_beside_others(pieces: list[bytes]) -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def count() -> int:
+        task = asyncio.create_task(other())
+        length = await body_length(pieces, "gzip")
+        task.cancel()
+        return length
+
+    body = encoder("gzip")
+    assert asyncio.run(count()) == sum(len(body.piece(piece)) for piece in pieces) + len(body.finish())
+    assert turns >= 50
 
 
 def test_faults_in_the_framing_itself(way: Way) -> None:

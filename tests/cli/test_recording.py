@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from tests.cli.program import DONE, event, run, running
 from tests.cli.served import BODY, TEXTS, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_what_is_recorded_is_served_again(tmp_path: Path) -> None:
@@ -60,6 +59,29 @@ def test_a_replay_keeps_its_pace_or_another(tmp_path: Path) -> None:
     assert before - start >= 30.5 / 40
     assert len(waits) == 3
     assert waits[1] > waits[2]
+
+
+def test_a_recording_is_a_stream_for_cat_too(tmp_path: Path) -> None:
+    path, again = tmp_path / "answer.jsonl", tmp_path / "again.jsonl"
+    run("cat", "--record", str(path), stdin=BODY)
+    result = run("cat", "--stats", "--record", str(again), str(path))
+    assert (result.returncode, result.stdout.decode()) == (0, "".join(TEXTS))
+    assert f"bytes:          {len(BODY)}\n" in result.stderr.decode()
+    assert json.loads(again.read_text().splitlines()[1])["data"] == BODY.decode()
+    with path.open("a") as file:
+        file.write('{"at":1}\n')
+    result = run("cat", str(path))
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.startswith(f"ssewire cat: cannot read {path}: line 3 is not what a recording ".encode())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")
+def test_it_is_the_recording_that_finds_no_room(tmp_path: Path) -> None:
+    source = tmp_path / "answer.sse"
+    source.write_bytes(BODY)
+    result = run("cat", "--record", "/dev/full", str(source))
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr == b"ssewire cat: cannot record into /dev/full: No space left on device\n"
 
 
 def test_a_recording_that_cannot_be_written(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,11 @@ def played(*faults: str, steps: tuple[Step, ...] = STEPS) -> Playback:
 
 
 def body(playback: Playback) -> bytes:
-    return b"".join(step.data for step in playback.steps)
+    return b"".join(step.data for step in playback.writes())
+
+
+def writes(*faults: str, steps: tuple[Step, ...] = STEPS) -> list[bytes]:
+    return [step.data for step in played(*faults, steps=steps).writes()]
 
 
 # Steps
@@ -97,18 +102,22 @@ def test_what_is_sent_with_a_fault(fault: str, sent: bytes, ending: str) -> None
 
 @pytest.mark.parametrize("fault", ["keep-alives", "crlf", "cut:1", "cut:5", "cut-utf8", "cut-crlf", "no-done"])
 def test_the_pace_is_kept(fault: str) -> None:
-    assert sum(step.pause for step in played(fault).steps) == 3.75 - 0.25 * (fault == "no-done")
+    assert sum(step.pause for step in played(fault).writes()) == 3.75 - 0.25 * (fault == "no-done")
 
 
 def test_writes() -> None:
-    assert {len(step.data) for step in played("cut:1").steps} == {1}
-    assert [step.data for step in played("cut:7", steps=(Step(1.0, ONE),)).steps] == [b"data: 1", b"\n\n"]
-    pieces = [step.data for step in played("cut-utf8", steps=(Step(1.0, TWO),)).steps]
-    assert pieces == [b"data: zwei \xc3", b"\xbc\xe2", b"\x98\x95\n\n"]
-    pieces = [step.data for step in played("cut-crlf", steps=(Step(1.0, ONE),)).steps]
-    assert pieces == [b"data: 1\r", b"\n\r", b"\n"]
+    assert set(map(len, writes("cut:1"))) == {1}
+    assert writes("cut:7", steps=(Step(1.0, ONE),)) == [b"data: 1", b"\n\n"]
+    assert writes("cut-utf8", steps=(Step(1.0, TWO),)) == [b"data: zwei \xc3", b"\xbc\xe2", b"\x98\x95\n\n"]
+    assert writes("cut-crlf", steps=(Step(1.0, ONE),)) == [b"data: 1\r", b"\n\r", b"\n"]
     assert played("one-write").steps == (Step(0.5, BODY),)
     assert played("slow-start:2.5").steps == (Step(3.0, ONE), *STEPS[1:])
+
+
+def test_pieces_are_cut_when_they_are_written_and_the_first_waits() -> None:
+    playback = played("big:1000000", "cut:1")
+    assert [len(step.data) for step in playback.steps] == [len(ONE), 1_000_000, *(len(step.data) for step in STEPS[1:])]
+    assert list(itertools.islice(playback.writes(), 3)) == [Step(0.5, b"d"), Step(0.0, b"a"), Step(0.0, b"t")]
 
 
 def test_an_event_of_a_size() -> None:
@@ -134,7 +143,7 @@ def test_answers_that_are_no_streams() -> None:
 def test_faults_work_together_in_whatever_order_they_are_given() -> None:
     together = played("cut-crlf", "stall:1", "no-done", "slow-start:1")
     assert together == played("slow-start:1", "no-done", "stall:1", "cut-crlf")
-    assert [step.data for step in together.steps] == [b"data: 1\r", b"\n\r", b"\n"]
+    assert [step.data for step in together.writes()] == [b"data: 1\r", b"\n\r", b"\n"]
     assert (together.ending, together.steps[0].pause) == ("silence", 1.5)
 
 
@@ -146,7 +155,11 @@ def test_faults_work_together_in_whatever_order_they_are_given() -> None:
         (["stall:1.5"], "not '1.5'"),
         (["stall:-1"], "not '-1'"),
         (["slow-start:nan"], "slow-start:SECONDS takes a number from 0 to 1,000,000 for SECONDS, not 'nan'"),
-        (["status:99"], "from 200 to 599"),
+        (["status:99"], "status:CODE takes a whole number from 400 to 599, or 200, or 201 for CODE, not '99'"),
+        (["status:204"], "not '204'"),
+        (["status:304"], "not '304'"),
+        (["html:204"], "html:CODE takes a whole number from 400 to 599, or 200, or 201 for CODE, not '204'"),
+        (["redirect:304"], "from 301 to 303, or 307, or 308 for CODE, not '304'"),
         (["no-done:1"], "no-done takes no argument"),
         (["end:1", "reset:2"], "reset:2 and end:1 both say how the stream ends"),
         (["cut:1", "cut-utf8"], "cut:1 and cut-utf8 both say what goes into one write"),
@@ -202,6 +215,7 @@ def test_where_a_redirect_leads() -> None:
 # Recordings
 
 HEAD = '{"ssewire":"recording","version":1}\n'
+HEAD_REVERSED = '{"version":1,"ssewire":"recording"}\n'
 
 
 def test_a_recording_is_loaded(tmp_path: Path) -> None:
@@ -213,13 +227,35 @@ def test_a_recording_is_loaded(tmp_path: Path) -> None:
     assert load(path) == Stream("answer", steps, paced=True)
 
 
+@pytest.mark.parametrize("head", ["\ufeff" + HEAD, ' { "ssewire" : "recording", "version":1 }\r\n', HEAD_REVERSED])
+def test_a_recording_is_known_however_its_head_is_spelled(head: str, tmp_path: Path) -> None:
+    path = tmp_path / "answer.jsonl"
+    path.write_bytes((head + ' \n{"at":0.5,"data":"data: 1\\n\\n"}\n').encode())
+    assert load(path) == Stream("answer", (Step(0.5, ONE),), paced=True)
+
+
+def test_other_files_are_bodies(tmp_path: Path) -> None:
+    path = tmp_path / "answer"
+    for content in (BODY, b'{"ssewire"', b'["ssewire"]\n', b'{"choices":[]}\n', b"\0" * 5000):
+        path.write_bytes(content)
+        stream = load(path)
+        assert (b"".join(step.data for step in stream.steps), stream.paced) == (content, False)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ('{"ssewire":"recording","version":2}\n', "line 1 is not what a recording has there: 'recording', version 2"),
-        ('{"ssewire"', "line 1 "),
+        ('{"ssewire":1}', "line 1 "),
         (HEAD + '{"at":0,"data":"a"}\n{"at":"x"}\n', "line 3 "),
         (HEAD + '{"at":0,"base64":"a"}\n', "line 2 "),
+        (HEAD + '\n{"at":0,"base64":"!!"}\n', "line 3 "),
+        (HEAD + '{"at":0}\n', "line 2 is not what a recording has there: it needs data or base64, one of them"),
+        (HEAD + '{"at":0,"data":"a","base64":"YQ=="}\n', "line 2 is not what a recording has there: it needs data or"),
+        (HEAD + '{"at":-1,"data":"a"}\n', "line 2 is not what a recording has there: at is from 0 to 86,400 seconds"),
+        (HEAD + '{"at":86401,"data":"a"}\n', "not 86401"),
+        (HEAD + '{"at":1e999,"data":"a"}\n', "line 2 "),
+        (HEAD + '{"at":NaN,"data":"a"}\n', "line 2 "),
     ],
 )
 def test_a_recording_that_is_none(content: str, said: str, tmp_path: Path) -> None:

@@ -126,6 +126,36 @@ def test_a_big_event(served: Served) -> None:
     assert isinstance(reading.error, ssewire.EventTooLargeError)
 
 
+def test_one_answer_does_not_hold_up_the_others(served: Served) -> None:
+    # Twenty million writes, one by one.
+    with served.client.stream("GET", "/answer?fault=big:20000000&fault=cut:1", timeout=10) as response:
+        assert next(response.iter_raw()).startswith(b"d")
+        assert served.client.get("/answer", timeout=10).content == BODY
+
+
+@pytest.mark.parametrize("query", ["framing=chunked", "framing=close", "framing=length", "fault=stall:1"])
+def test_a_head_alone_does_not_wait_for_the_stream(served: Served, query: str) -> None:
+    response = served.client.head(f"/answer?gap=1000&{query}")
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert response.headers.get("content-length") == (str(len(BODY)) if query == "framing=length" else None)
+
+
+def test_a_page_may_use_it(served: Served) -> None:
+    client = served.client
+    for path in ("/", "/answer", "/nothing", "/answer?gap=x", "/v1/models", "/answer?fault=status:500"):
+        assert client.get(path).headers["access-control-allow-origin"] == "*"
+    asked = "authorization,content-type,x-stainless-os"
+    preflight = {"access-control-request-method": "POST", "access-control-request-headers": asked}
+    response = client.options("/v1/chat/completions", headers=preflight)
+    assert (response.status_code, response.content) == (204, b"")
+    assert dict(response.headers) == {
+        "access-control-allow-origin": "*",
+        "access-control-allow-methods": "GET, HEAD, POST",
+        "access-control-allow-headers": asked,
+    }
+
+
 # Which stream
 
 
@@ -156,6 +186,18 @@ def test_a_stream_that_is_alone_is_any_model(folder: Path) -> None:
     with serving(str(folder / "answer.sse"), "--gap", "0") as served:
         assert served.client.post("/v1/chat/completions", json={"model": "gpt"}).content == BODY
         assert served.client.get("/nothing").status_code == 404
+
+
+def test_paths_of_the_api_come_before_streams_of_their_names(tmp_path: Path) -> None:
+    for name in ("completions", "models"):
+        (tmp_path / f"{name}.sse").write_bytes(event(name))
+    with serving(*map(str, sorted(tmp_path.iterdir())), "--gap", "0") as served:
+        client = served.client
+        assert client.post("/v1/chat/completions", json={"model": "models"}).content == event("models")
+        assert client.post("/v1/chat/completions", json={"model": "nothing"}).status_code == 404
+        assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["completions", "models"]
+        assert client.get("/models").content == event("models")
+        assert client.get("/completions").content == event("completions")
 
 
 def test_the_openai_sdk(served: Served) -> None:
@@ -234,6 +276,16 @@ def test_files_that_are_no_streams_are_told_in_a_sentence(tmp_path: Path) -> Non
         assert said in result.stderr.decode()
 
 
+@needs_posix
+def test_a_file_without_an_event_is_served_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"plain text\n\nand more\n")
+    with serving(str(path), "--gap", "0") as served:
+        assert served.client.get("/text").content == path.read_bytes()
+        _, told = served.interrupt()
+    assert told[0] == f"ssewire serve: {path} has no event; it is served as it is"
+
+
 def test_a_port_that_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = run("serve", "--port", str(taken.getsockname()[1]))
@@ -254,6 +306,7 @@ def test_https_and_http2(folder: Path, tmp_path: Path) -> None:
         assert served.address.startswith("https://")
         response = served.client.get("/answer")
         assert (response.http_version, response.content) == ("HTTP/2", BODY)
+        assert served.client.head("/answer?gap=1000").status_code == 200
         assert isinstance(Reading(served.client, "/answer?fault=reset:1").error, httpx.RemoteProtocolError)
 
 

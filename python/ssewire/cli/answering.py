@@ -9,17 +9,17 @@ from urllib.parse import unquote
 import msgspec
 
 from .faults import FaultError
-from .http import Encoder, Exchange, PeerLeftError, encoder
-from .replay import COMMENT, Playback, Step, Stream
+from .http import Exchange, PeerLeftError, Request, body_length
+from .replay import COMMENT, Playback, Stream
 from .settings import Settings, SettingsError, without_redirect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .http import Framing
-
 __all__ = ["Answers"]
 
+#: A page of any origin may use the server.
+_CORS = {"access-control-allow-origin": "*"}
 #: Between two comments of a stream that has nothing else, in seconds.
 _COMMENTS = 0.5
 #: Bytes that a length promises beyond what is sent, where the body must not look whole.
@@ -59,6 +59,10 @@ class Answers:
         request = exchange.request
         path, _, query = request.target.partition("?")
         told = f"{request.method} {request.target}"
+        if request.method == "OPTIONS":
+            await exchange.respond(204, b"", _CORS | _preflight(request))
+            self._tell(f"{told}: 204, what a page may send")
+            return
         stream = self._meant(path, request.body)
         if stream is None:
             self._tell(f"{told}: {await self._other(exchange, path)}")
@@ -73,8 +77,16 @@ class Answers:
         self._tell(f"{told}: {' '.join(filter(None, (stream.name, settings.told)))}, {how}")
 
     def _meant(self, path: str, body: bytes) -> Stream | None:
-        """The stream of the path's last part, or of the model in the body; any model is a stream that is alone."""
-        if stream := self._streams.get(unquote(path.rpartition("/")[2])):
+        """The stream of the path's last part, or of the model in the body; any model is a stream that is alone.
+
+        Below a base address such as ``/v1``, the list of models and chat completions are those of the API, whatever
+        streams are called.
+        """
+        base, _, name = path.rpartition("/")
+        if base and name == "models":
+            return None
+        stream = self._streams.get(unquote(name))
+        if stream is not None and not path.endswith("/chat/completions"):
             return stream
         model = _model(body)
         alone = next(iter(self._streams.values())) if model is not None and len(self._streams) == 1 else None
@@ -82,19 +94,23 @@ class Answers:
 
     async def _other(self, exchange: Exchange, path: str) -> str:
         if path == "/":
-            await exchange.respond(200, self._index.encode(), {"content-type": "text/plain; charset=utf-8"})
+            await _respond(exchange, 200, self._index.encode(), "text/plain; charset=utf-8")
             return "the list of streams"
         if path.endswith("/models"):
             models = [{"id": name, "object": "model", "created": 0, "owned_by": "ssewire"} for name in self._streams]
-            await _respond(exchange, 200, {"object": "list", "data": models})
+            await _respond(exchange, 200, msgspec.json.encode({"object": "list", "data": models}))
             return "the list of models"
         message = f"no stream is named by the path or by the model; there are {', '.join(self._streams)}"
         await _refuse(exchange, 404, message, "model_not_found")
         return "404, no such stream"
 
     async def _played(self, exchange: Exchange, stream: Stream, settings: Settings, path: str, query: str) -> str:
-        playback = settings.playback(stream)
-        headers = dict(playback.headers)
+        if stream.large:
+            # It takes a while, in which others are answered.
+            playback = await asyncio.to_thread(settings.playback, stream)
+        else:
+            playback = settings.playback(stream)
+        headers = {**_CORS, **playback.headers}
         if 300 <= playback.status < 400:
             headers["location"] = f"{path}?{without_redirect(settings, query)}"
         sent = _Tally()
@@ -102,7 +118,8 @@ class Answers:
             await _play(exchange, playback, headers, settings, sent)
         except PeerLeftError:
             return f"the client left after {sent}"
-        said = {"whole": "whole", "close": "closed", "reset": "reset"}[playback.ending]
+        ending = "whole" if exchange.ended else playback.ending
+        said = {"whole": "whole", "close": "closed", "reset": "reset"}[ending]
         status = "" if playback.status == 200 else f"{playback.status}, "
         return f"{status}{said} after {sent}"
 
@@ -111,19 +128,19 @@ async def _play(
     exchange: Exchange, playback: Playback, headers: dict[str, str], settings: Settings, sent: _Tally
 ) -> None:
     """Send an answer; returns when it is whole or was broken off, and raises PeerLeftError when the client leaves."""
-    steps = playback.steps
-    # Comments without an end have no length.
-    if settings.framing == "length" and playback.ending != "comments":
-        steps = _encoded(steps, encoder(settings.encoding))
-        length = sum(len(step.data) for step in steps) + (0 if playback.ending == "whole" else _MISSING)
-        if settings.encoding != "identity":
-            headers["content-encoding"] = settings.encoding
-        await exchange.start(playback.status, headers, framing="length", length=length)
-    else:
-        framing: Framing = "close" if settings.framing == "close" else "chunked"
-        await exchange.start(playback.status, headers, framing=framing, encoding=settings.encoding)
+    framing, length = settings.framing, None
+    if framing == "length" and playback.ending == "comments":
+        # Without an end they have no length.
+        framing = "chunked"
+    elif framing == "length":
+        length = await body_length((step.data for step in playback.writes()), settings.encoding)
+        length += 0 if playback.ending == "whole" else _MISSING
+    await exchange.start(playback.status, headers, framing=framing, encoding=settings.encoding, length=length)
+    if exchange.bodiless:
+        await exchange.end()
+        return
     due = asyncio.get_running_loop().time()
-    for pause, data in steps:
+    for pause, data in playback.writes():
         due += pause
         await _wait(exchange, due)
         await exchange.send(data)
@@ -155,11 +172,6 @@ async def _wait(exchange: Exchange, due: float) -> None:
     raise PeerLeftError
 
 
-def _encoded(steps: tuple[Step, ...], body: Encoder) -> tuple[Step, ...]:
-    """The steps as they are sent, for a body whose length must be known beforehand."""
-    return (*(Step(step.pause, body.piece(step.data)) for step in steps), Step(0.0, body.finish()))
-
-
 def _model(body: bytes) -> str | None:
     """The model that a request's body names, "" if it names none; None for a body that is no JSON object."""
     try:
@@ -169,10 +181,16 @@ def _model(body: bytes) -> str | None:
     return str(document.get("model", "")) if isinstance(document, dict) else None
 
 
-async def _respond(exchange: Exchange, status: int, document: object) -> None:
-    await exchange.respond(status, msgspec.json.encode(document), {"content-type": "application/json"})
+def _preflight(request: Request) -> dict[str, str]:
+    """What a page may send: these methods, and the headers that it asks for, which an asterisk would not all allow."""
+    asked = request.headers.get("access-control-request-headers", "*")
+    return {"access-control-allow-methods": "GET, HEAD, POST", "access-control-allow-headers": asked}
+
+
+async def _respond(exchange: Exchange, status: int, body: bytes, content_type: str = "application/json") -> None:
+    await exchange.respond(status, body, _CORS | {"content-type": content_type})
 
 
 async def _refuse(exchange: Exchange, status: int, message: str, code: str) -> None:
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
-    await _respond(exchange, status, {"error": error})
+    await _respond(exchange, status, msgspec.json.encode({"error": error}))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import errno
+import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -18,7 +19,7 @@ import msgspec
 
 from ssewire import APIError, ChatStream, DecodeError, EventStream, SSEWireError
 
-from .recording import Recorder
+from .recording import Recorder, RecordingError, read_recording
 from .terminal import Output, OutputError, complain, output_failed, tell
 
 if TYPE_CHECKING:
@@ -174,6 +175,9 @@ def cat(path: str, show: Show, *, stats: bool, record: str | None = None) -> int
     except _RecordError as error:
         complain(f"ssewire cat: cannot record into {record}: {error}")
         return 2
+    except RecordingError as error:
+        complain(f"ssewire cat: cannot read {path}: {error}")
+        return 2
     except OSError as error:
         complain(f"ssewire cat: cannot read {'standard input' if path == '-' else path}: {error.strerror or error}")
         return 2
@@ -183,7 +187,9 @@ def cat(path: str, show: Show, *, stats: bool, record: str | None = None) -> int
 def _opened(path: str) -> Generator[_Input]:
     if path != "-":
         with Path(path).open("rb") as file:
-            yield file
+            # What cannot be wound back may be a pipe, and is taken as it comes.
+            steps = read_recording(file) if file.seekable() else None
+            yield file if steps is None else io.BytesIO(b"".join(step.data for step in steps))
     elif sys.stdin is None:
         raise OSError(errno.EBADF, "it is closed")
     else:
@@ -200,15 +206,21 @@ def _recording(path: str | None, source: str) -> Generator[Callable[[bytes], Non
         return
     if source != "-" and Path(path).exists() and Path(path).samefile(source):
         raise _RecordError("it is what is read")
-    with contextlib.ExitStack() as stack:
+    with _record_errors():
+        file = Path(path).open("wb")  # noqa: SIM115 - it is closed below, where that can fail
+    try:
         with _record_errors():
-            recorder = Recorder(stack.enter_context(Path(path).open("wb")))
+            recorder = Recorder(file)
 
         def keep(data: bytes) -> None:
             with _record_errors():
                 recorder.add(data)
 
         yield keep
+    finally:
+        # What could not be written is tried once more.
+        with _record_errors():
+            file.close()
 
 
 class _RecordError(Exception):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from .replay import COMMENT, Ending, Playback, Step, behind, by_events, is_event, is_sentinel
+from .replay import COMMENT, Ending, Playback, Step, behind, by_events, is_event, is_sentinel, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,6 +27,14 @@ class Argument(NamedTuple):
     least: float
     most: float
     whole: bool = True
+    #: Single values that it can have too.
+    besides: tuple[int, ...] = ()
+
+    @property
+    def tells(self) -> str:
+        """What it can be, in words."""
+        kind = "a whole number" if self.whole else "a number"
+        return ", or ".join([f"{kind} from {self.least:,.0f} to {self.most:,.0f}", *map(str, self.besides)])
 
 
 class Fault(NamedTuple):
@@ -83,29 +91,17 @@ def _chosen(text: str) -> Chosen:
         if colon:
             raise FaultError(f"{name} takes no argument")
         return Chosen(fault, 0, text)
-    label, least, most, whole = fault.argument
+    argument = fault.argument
     try:
-        value = int(given) if whole else float(given)
+        value = int(given) if argument.whole else float(given)
     except ValueError:
         value = -1
-    if not least <= value <= most:
-        kind = "a whole number" if whole else "a number"
-        raise FaultError(f"{fault.form} takes {kind} from {least:,.0f} to {most:,.0f} for {label}, not {given!r}")
+    if not argument.least <= value <= argument.most and value not in argument.besides:
+        raise FaultError(f"{fault.form} takes {argument.tells} for {argument.label}, not {given!r}")
     return Chosen(fault, value, text)
 
 
 # How each works
-
-
-def _recut(playback: Playback, cut: Callable[[bytes], Iterable[bytes]]) -> Playback:
-    """Each step as several, the later ones at once behind the first."""
-    steps: list[Step] = []
-    for step in playback.steps:
-        pause = step.pause
-        for piece in cut(step.data):
-            steps.append(Step(pause, piece))
-            pause = 0.0
-    return replace(playback, steps=tuple(steps))
 
 
 def _ending(ending: Ending, *, inside: bool = False, adding: tuple[Step, ...] = ()) -> Callable[..., Playback]:
@@ -164,15 +160,23 @@ def _with_crlf(playback: Playback, _: float) -> Playback:
 
 def _cut(playback: Playback, size: float) -> Playback:
     step = int(size)
-    return _recut(playback, lambda data: (data[start : start + step] for start in range(0, len(data), step)))
+    return replace(playback, cut=lambda data: (data[start : start + step] for start in range(0, len(data), step)))
 
 
 def _cut_utf8(playback: Playback, _: float) -> Playback:
-    return _recut(playback, lambda data: re.split(rb"(?<=[\xc0-\xff])", data))
+    return replace(playback, cut=_behind_each_lead_byte)
+
+
+def _behind_each_lead_byte(data: bytes) -> Iterable[bytes]:
+    return pieces(data, re.compile(rb"[\xc0-\xff]"))
 
 
 def _cut_crlf(playback: Playback, _: float) -> Playback:
-    return _recut(_with_crlf(playback, 0), lambda data: re.split(rb"(?<=\r)(?=\n)", data))
+    return replace(_with_crlf(playback, 0), cut=_behind_each_cr)
+
+
+def _behind_each_cr(data: bytes) -> Iterable[bytes]:
+    return pieces(data, re.compile(rb"\r(?=\n)"))
 
 
 def _one_write(playback: Playback, _: float) -> Playback:
@@ -188,9 +192,11 @@ _GARBAGE = bytes(range(256)) * 64
 
 _N = Argument("N", 0, 10**9)
 _SIZE = Argument("N", 1, 10**9)
-_CODE = Argument("CODE", 200, 599)
-_REDIRECT = Argument("CODE", 300, 399)
-_BYTES = Argument("BYTES", 1, 10**9)
+#: Those of errors, and two of success under which gateways send errors too. Others have no body, or lead elsewhere.
+_CODE = Argument("CODE", 400, 599, besides=(200, 201))
+_REDIRECT = Argument("CODE", 301, 303, besides=(307, 308))
+#: Each write is copied on its way, and nobody else is answered meanwhile.
+_BYTES = Argument("BYTES", 1, 10**8)
 _SECONDS = Argument("SECONDS", 0, 10**6, whole=False)
 
 #: In the order in which they work on a playback.

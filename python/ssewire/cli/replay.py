@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "COMMENT",
@@ -20,6 +20,7 @@ __all__ = [
     "by_events",
     "is_event",
     "is_sentinel",
+    "pieces",
 ]
 
 COMMENT = b": keep-alive\n\n"
@@ -28,9 +29,13 @@ COMMENT = b": keep-alive\n\n"
 #: while the connection stays open, or nothing but comments.
 Ending = Literal["whole", "close", "reset", "silence", "comments"]
 
+#: Steps, and bytes in them, that take some milliseconds to go through.
+_MANY = 2000
+_LARGE = 2**20
+
 _LINE_END = rb"(?:\r\n|\r(?!\n)|\n)"
-#: An event, or a comment or other lines that stand alone, with the empty lines behind it.
-_BLOCK = re.compile(rb".*?" + _LINE_END + rb"{2,}|.+\Z", re.DOTALL)
+#: What ends an event, or a comment or other lines that stand alone: the empty lines behind it are its own.
+_BLOCK_END = re.compile(_LINE_END + _LINE_END + rb"+")
 _DATA_LINE = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])data[:\r\n]")
 _SENTINEL = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])data:\s*\[DONE\]\s*\Z")
 
@@ -56,9 +61,18 @@ class Stream(NamedTuple):
         """How many events it has, the sentinel included."""
         return sum(is_event(step.data) for step in by_events(self.steps))
 
+    @property
+    def large(self) -> bool:
+        """Whether to go through it takes more than some milliseconds."""
+        return len(self.steps) > _MANY or sum(len(step.data) for step in self.steps) > _LARGE
+
 
 def _event_stream_headers() -> dict[str, str]:
     return {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform"}
+
+
+def _whole(data: bytes) -> Iterable[bytes]:
+    return (data,)
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,20 @@ class Playback:
     ending: Ending = "whole"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=_event_stream_headers)
+    #: Cuts what a step has into what goes into one write.
+    cut: Callable[[bytes], Iterable[bytes]] = _whole
+
+    def writes(self) -> Iterator[Step]:
+        """The steps as they are cut, the later pieces of each at once behind the first.
+
+        One at a time: a body cut into bytes has millions of them.
+        """
+        pause = 0.0
+        for step in self.steps:
+            pause += step.pause
+            for piece in self.cut(step.data):
+                yield Step(pause, piece)
+                pause = 0.0
 
 
 def is_event(block: bytes) -> bool:
@@ -93,13 +121,23 @@ def by_events(steps: Iterable[Step]) -> list[Step]:
     come = iter(ends)
     read_end = end = 0
     before = now = 0.0
-    for block in _BLOCK.findall(b"".join(read.data for read in reads)):
+    for block in pieces(b"".join(read.data for read in reads), _BLOCK_END):
         end += len(block)
         while read_end < end:
             read_end, now = next(come)
         whole.append(Step(now - before, block))
         before = now
     return whole
+
+
+def pieces(data: bytes, end: re.Pattern[bytes]) -> Iterator[bytes]:
+    """The data cut behind each match; no piece is empty."""
+    start = 0
+    for match in end.finditer(data):
+        yield data[start : match.end()]
+        start = match.end()
+    if start < len(data):
+        yield data[start:]
 
 
 def behind(steps: Sequence[Step], count: int) -> tuple[tuple[Step, ...], tuple[Step, ...]]:

@@ -91,6 +91,8 @@ def _loaded(name: str) -> Stream:
         raise _StartError(f"{name}: {error}") from None
     if not stream.steps:
         raise _StartError(f"{name} is empty; the fault empty serves a body of no bytes")
+    if not stream.events:
+        complain(f"ssewire serve: {name} has no event; it is served as it is")
     return stream
 
 

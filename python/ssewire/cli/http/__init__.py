@@ -13,13 +13,12 @@ the peer leaves.
         print(listener.port)
 """
 
-from .encoding import Encoder, EncodingMissingError, encoder
+from .encoding import EncodingMissingError, body_length, encoder
 from .exchange import Encoding, Exchange, Framing, PeerLeftError, Request
 from .listening import Answer, Listener
 
 __all__ = [
     "Answer",
-    "Encoder",
     "Encoding",
     "EncodingMissingError",
     "Exchange",
@@ -27,5 +26,6 @@ __all__ = [
     "Listener",
     "PeerLeftError",
     "Request",
+    "body_length",
     "encoder",
 ]

@@ -52,7 +52,7 @@ class Exchange(ABC):
         #: The body is whole, so that the connection can be used again.
         self.ended = False
         #: An answer to HEAD, or of a status that has no body, is its head alone, whatever is sent.
-        self._bodiless = request.method == "HEAD"
+        self.bodiless = request.method == "HEAD"
         self._encoder: Encoder = encoder("identity")
 
     async def start(
@@ -80,19 +80,19 @@ class Exchange(ABC):
         if framing == "length" and length is None:
             raise ValueError('framing="length" needs the length')
         self._encoder = encoder(encoding)
-        self._bodiless = self._bodiless or status in (204, 304)
+        self.bodiless = self.bodiless or status in (204, 304)
         fields = dict(headers) if encoding == "identity" else {**headers, "content-encoding": encoding}
         await self._send_head(status, fields, framing, length)
 
     async def send(self, data: bytes) -> None:
         """Send a piece of the body in one write: one chunk, or one DATA frame where it fits; compressed and flushed."""
-        data = self._encoder.piece(data)
-        if data and not self._bodiless:
+        data = b"" if self.bodiless else await self._encoder.sent(data)
+        if data:
             await self._send_data(data)
 
     async def end(self) -> None:
         """End the body in order."""
-        if not self._bodiless:
+        if not self.bodiless:
             if rest := self._encoder.finish():
                 await self._send_data(rest)
             await self._send_end()

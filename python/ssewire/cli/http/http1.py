@@ -124,7 +124,7 @@ class Http1Exchange(Exchange):
             "close": {"connection": "close"},
             "length": {"content-length": str(length)},
         }
-        all_fields = {**fields, **told[self._framing]}
+        all_fields = {**fields, **({} if status == HTTPStatus.NO_CONTENT else told[self._framing])}
         self._last = self._last or "close" in all_fields.get("connection", "").lower()
         await self._connection.write(_head(status, all_fields))
 

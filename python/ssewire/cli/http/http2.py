@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 from h2.config import H2Configuration
@@ -153,9 +154,9 @@ class Http2Exchange(Exchange):
 
     async def _send_head(self, status: int, fields: Mapping[str, str], framing: Framing, length: int | None) -> None:
         self._check_peer()
-        told = {"content-length": str(length)} if framing == "length" else {}
+        told = {"content-length": str(length)} if framing == "length" and status != HTTPStatus.NO_CONTENT else {}
         headers = [(":status", str(status)), *((name.lower(), value) for name, value in {**fields, **told}.items())]
-        self._h2.send_headers(self._stream_id, headers, end_stream=self._bodiless)
+        self._h2.send_headers(self._stream_id, headers, end_stream=self.bodiless)
         await self._connection.flush()
 
     async def _send_data(self, data: bytes) -> None:
