@@ -33,8 +33,13 @@ def _below(response: Any, way: str) -> bool:
     return has(stream, way) or not (has(stream, "__iter__") or has(stream, "__aiter__"))
 
 
+def _awaited(source: Any, name: str) -> bool:
+    """Whether it has a method of that name that is to be awaited."""
+    return has(source, name) and iscoroutinefunction(getattr(source, name))
+
+
 def _is_httpx(source: Any) -> bool:
-    return has(source, "iter_bytes") and not isasyncgenfunction(source.iter_bytes) and _below(source, "__iter__")
+    return has(source, "iter_bytes") and not _is_async_sdk(source) and _below(source, "__iter__")
 
 
 def _is_async_httpx(source: Any) -> bool:
@@ -51,23 +56,7 @@ def _response(source: Any) -> Any:
 
 
 def _has_content(source: Any) -> bool:
-    return has(source, "iter_content") and not _is_async_niquests(source)
-
-
-def _is_async_niquests(source: Any) -> bool:
-    return has(source, "iter_content") and iscoroutinefunction(source.iter_content)
-
-
-def _is_file(source: Any) -> bool:
-    return has(source, "read1") and not iscoroutinefunction(source.read1)
-
-
-def _is_reader(source: Any) -> bool:
-    return has(source, "readuntil", "read") and iscoroutinefunction(source.read)
-
-
-def _is_async_file(source: Any) -> bool:
-    return has(source, "read1") and iscoroutinefunction(source.read1)
+    return has(source, "iter_content") and not _awaited(source, "iter_content")
 
 
 def _content(source: Any) -> Any:
@@ -105,7 +94,7 @@ SYNC: Final = (
     Way("read_chunked()", lambda s: has(s, "read_chunked", "release_conn"), urllib3_responses.open_urllib3),
     Way("iter_chunks()", lambda s: has(s, "iter_chunks", "set_socket_timeout"), urllib3_responses.open_boto3),
     # http.client, urllib.request, files
-    Way("read1()", _is_file, responses.open_file),
+    Way("read1()", lambda s: has(s, "read1") and not _awaited(s, "read1"), responses.open_file),
     Way("read()", lambda s: isinstance(s, io.IOBase) and has(s, "read"), responses.open_raw_file),
 )
 
@@ -122,11 +111,11 @@ ASYNC: Final = (
     Way("stream()", partial(_is_wreq, "__aenter__"), responses.open_async_wreq),
     # curl_cffi, niquests
     Way("aiter_content()", lambda s: _is_curl(s) and s.stream_task is None, responses.open_async_curl),
-    Way("an asynchronous iter_content()", _is_async_niquests, urllib3_responses.open_async_niquests),
+    Way("an asynchronous iter_content()", lambda s: _awaited(s, "iter_content"), urllib3_responses.open_async_niquests),
     # aiohttp, the body of its response, asyncio, files of anyio and trio, requests of Starlette
     Way("content.iter_any()", lambda s: has(_content(s), "iter_any"), responses.open_aiohttp),
     Way("iter_any()", lambda s: has(s, "iter_any"), lambda s: Source(s, aiter(s.iter_any()))),
-    Way("readuntil()", _is_reader, responses.open_reader),
-    Way("an asynchronous read1()", _is_async_file, responses.open_async_file),
+    Way("readuntil()", lambda s: has(s, "readuntil") and _awaited(s, "read"), responses.open_reader),
+    Way("an asynchronous read1()", lambda s: _awaited(s, "read1"), responses.open_async_file),
     Way("receive() and stream()", lambda s: has(s, "receive", "stream"), lambda s: Source(s, aiter(s.stream()))),
 )

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import io
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import AsyncGeneratorType, GeneratorType
-from typing import Any, NoReturn, cast
+from typing import Any, Final, NamedTuple, cast
 
 from .clients import ASYNC, SYNC, Way
 from .responses import has
 from .source import Once, Source
+
+
+class _Kind(NamedTuple):
+    """One of the two kinds of source."""
+
+    name: str
+    streams: str
+    ways: tuple[Way, ...]
+    iteration: str
+    iterate: Callable[[Any], Any]
+    last: str
+    """What is tried when no way fits, in words."""
+
+    def way(self, source: Any) -> Way | None:
+        return next((way for way in self.ways if way.fits(source)), None)
+
+
+_SYNC: Final = _Kind("synchronous", "ChatStream or EventStream", SYNC, "__iter__", iter, "iteration")
+_ASYNC: Final = _Kind(
+    "asynchronous", "AsyncChatStream or AsyncEventStream", ASYNC, "__aiter__", aiter, "asynchronous iteration"
+)
 
 
 def open_sync(source: Any) -> Source[Iterator[Any]]:
@@ -24,14 +45,7 @@ def open_sync(source: Any) -> Source[Iterator[Any]]:
     if isinstance(source, (list, tuple, GeneratorType)):
         # Known at once: asking for all that a response may have takes longer than many a stream.
         return Source(source, iter(source), bare=True)
-    _refuse(source)
-    if way := _way(SYNC, source):
-        return way.open(source)
-    if not _way(ASYNC, source) and has(source, "__iter__"):
-        return Source(source, iter(source))
-    if _way(ASYNC, source) or has(source, "__aiter__"):
-        raise TypeError(f"{_name(source)} is asynchronous: use AsyncChatStream or AsyncEventStream with it")
-    return _unknown(source, SYNC, "iteration")
+    return _open(source, _SYNC, _ASYNC)
 
 
 def open_async(source: Any) -> Source[AsyncIterator[Any]]:
@@ -40,27 +54,26 @@ def open_async(source: Any) -> Source[AsyncIterator[Any]]:
         return Source(cast(object, source), Once(source))
     if isinstance(source, AsyncGeneratorType):
         return Source(source, source, bare=True)
+    return _open(source, _ASYNC, _SYNC)
+
+
+def _open(source: Any, kind: _Kind, other: _Kind) -> Source[Any]:
     _refuse(source)
-    if way := _way(ASYNC, source):
+    if way := kind.way(source):
         return way.open(source)
-    if not _way(SYNC, source) and has(source, "__aiter__"):
-        return Source(source, aiter(source))
-    if _way(SYNC, source) or has(source, "__iter__"):
-        raise TypeError(f"{_name(source)} is synchronous: use ChatStream or EventStream with it")
-    return _unknown(source, ASYNC, "asynchronous iteration")
-
-
-def _way(ways: tuple[Way, ...], source: Any) -> Way | None:
-    return next((way for way in ways if way.fits(source)), None)
+    is_other = other.way(source) is not None
+    if not is_other and has(source, kind.iteration):
+        return Source(source, kind.iterate(source))
+    if is_other or has(source, other.iteration):
+        raise TypeError(f"{_name(source)} is {other.name}: use {other.streams} with it")
+    tried = ", ".join(way.told_by for way in kind.ways)
+    raise TypeError(
+        f"{_name(source)} cannot be read: tried {tried} and {kind.last}; hand over anything that yields bytes"
+    )
 
 
 def _name(source: object) -> str:
     return type(source).__name__
-
-
-def _unknown(source: object, ways: tuple[Way, ...], last: str) -> NoReturn:
-    tried = ", ".join(way.told_by for way in ways)
-    raise TypeError(f"{_name(source)} cannot be read: tried {tried} and {last}; hand over anything that yields bytes")
 
 
 def _refuse(source: object) -> None:

@@ -90,7 +90,7 @@ def open_async_file(file: Any) -> Source[Any]:
 
 
 def open_raw_file(file: Any) -> Source[Any]:
-    """A binary file without a buffer."""
+    """A binary file that has no `read1`."""
     return Source(file, iter(partial(file.read, SIZE), b""))
 
 

@@ -111,9 +111,36 @@ async def with_async_wreq(stream: Stream) -> AsyncIterator[Any]:
         client.close()
 
 
+# What goes for both kinds.
+CURL: dict[str, Any] = {
+    "name": "curl_cffi",
+    "broken": "curl_cffi.exceptions.IncompleteRead",
+    "reset": ("curl_cffi.exceptions.ConnectionError", "curl_cffi.exceptions.HTTPError"),
+    "timeout": "curl_cffi.exceptions.Timeout",
+    "http2": True,
+}
+PYREQWEST: dict[str, Any] = {
+    "name": "pyreqwest",
+    "broken": "pyreqwest.exceptions.ReadError",
+    "short": "pyreqwest.exceptions.RequestError",
+    "reset": "pyreqwest.exceptions.RequestError",
+    "timeout": "pyreqwest.exceptions.ReadTimeoutError",
+    "http2": True,
+    "lets_go": False,
+    "wakes": False,
+    "resets": False,
+}
+WREQ: dict[str, Any] = {
+    "name": "wreq",
+    "broken": ("wreq.exceptions.RequestError", "wreq.exceptions.DecodingError"),
+    "reset": ("wreq.exceptions.ConnectionResetError", "wreq.exceptions.RequestError"),
+    "timeout": "wreq.exceptions.BodyError",
+    "http2": True,
+    "follows": False,
+}
+
 CLIENTS = [
     Client(
-        name="curl_cffi",
         open=with_curl_cffi,
         bare=lambda response: response.iter_content(),
         use="`with session.stream(...) as response, ChatStream(response) as stream: ...`",
@@ -127,13 +154,9 @@ CLIENTS = [
                         print(text, end="")
         """,
         limits=CURL_LIMITS,
-        broken="curl_cffi.exceptions.IncompleteRead",
-        reset=("curl_cffi.exceptions.ConnectionError", "curl_cffi.exceptions.HTTPError"),
-        timeout="curl_cffi.exceptions.Timeout",
-        http2=True,
+        **CURL,
     ),
     Client(
-        name="curl_cffi",
         open=with_async_curl_cffi,
         bare=lambda response: response.aiter_content(),
         backends=ASYNCIO,
@@ -153,13 +176,9 @@ CLIENTS = [
             asyncio.run(main())
         """,
         limits=CURL_LIMITS,
-        broken="curl_cffi.exceptions.IncompleteRead",
-        reset=("curl_cffi.exceptions.ConnectionError", "curl_cffi.exceptions.HTTPError"),
-        timeout="curl_cffi.exceptions.Timeout",
-        http2=True,
+        **CURL,
     ),
     Client(
-        name="pyreqwest",
         open=with_pyreqwest,
         bare=lambda response: iter(response.body_reader.read_chunk, None),
         use="`with request.streamed_read_buffer_limit(0).build_streamed() as response: ...`",
@@ -180,17 +199,9 @@ CLIENTS = [
             DEAF_LIMIT,
             "Synchronously, `drain=True` reads nothing more, and a connection is not used again.",
         ),
-        broken="pyreqwest.exceptions.ReadError",
-        short="pyreqwest.exceptions.RequestError",
-        reset="pyreqwest.exceptions.RequestError",
-        timeout="pyreqwest.exceptions.ReadTimeoutError",
-        http2=True,
-        lets_go=False,
-        wakes=False,
-        resets=False,
+        **PYREQWEST,
     ),
     Client(
-        name="pyreqwest",
         open=with_async_pyreqwest,
         bare=lambda response: _until_none(response.body_reader.read_chunk),
         backends=ASYNCIO,
@@ -202,17 +213,9 @@ CLIENTS = [
             "A program that ends right behind its asynchronous client may be aborted by the interpreter (seen with "
             "0.15, also without this library): a thread of the client is not done by then.",
         ),
-        broken="pyreqwest.exceptions.ReadError",
-        short="pyreqwest.exceptions.RequestError",
-        reset="pyreqwest.exceptions.RequestError",
-        timeout="pyreqwest.exceptions.ReadTimeoutError",
-        http2=True,
-        lets_go=False,
-        wakes=False,
-        resets=False,
+        **PYREQWEST,
     ),
     Client(
-        name="wreq",
         open=with_wreq,
         bare=lambda response: response.stream(),
         use="`with client.post(...) as response: ChatStream(response)`",
@@ -227,14 +230,9 @@ CLIENTS = [
                     print(text, end="")
         """,
         limits=(WREQ_LIMIT, DEAF_LIMIT),
-        broken=("wreq.exceptions.RequestError", "wreq.exceptions.DecodingError"),
-        reset=("wreq.exceptions.ConnectionResetError", "wreq.exceptions.RequestError"),
-        timeout="wreq.exceptions.BodyError",
-        http2=True,
-        follows=False,
+        **WREQ,
     ),
     Client(
-        name="wreq",
         open=with_async_wreq,
         bare=lambda response: response.stream(),
         backends=ASYNCIO,
@@ -255,10 +253,6 @@ CLIENTS = [
             asyncio.run(main())
         """,
         limits=(WREQ_LIMIT,),
-        broken=("wreq.exceptions.RequestError", "wreq.exceptions.DecodingError"),
-        reset=("wreq.exceptions.ConnectionResetError", "wreq.exceptions.RequestError"),
-        timeout="wreq.exceptions.BodyError",
-        http2=True,
-        follows=False,
+        **WREQ,
     ),
 ]

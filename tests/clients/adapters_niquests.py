@@ -50,9 +50,16 @@ LIMITS = (
     "server sends something.",
 )
 
+BOTH_KINDS: dict[str, Any] = {
+    "name": "niquests",
+    "broken": "niquests.exceptions.ChunkedEncodingError",
+    "reset": "niquests.exceptions.ChunkedEncodingError",
+    "timeout": "niquests.exceptions.ConnectionError",
+    "http2": True,
+}
+
 CLIENTS = [
     Client(
-        name="niquests",
         open=with_niquests,
         bare=lambda response: response.iter_content(-1),
         use="`ChatStream(session.post(..., stream=True))`",
@@ -65,13 +72,9 @@ CLIENTS = [
                     print(text, end="")
         """,
         limits=LIMITS,
-        broken="niquests.exceptions.ChunkedEncodingError",
-        reset="niquests.exceptions.ChunkedEncodingError",
-        timeout="niquests.exceptions.ConnectionError",
-        http2=True,
+        **BOTH_KINDS,
     ),
     Client(
-        name="niquests",
         open=with_async_niquests,
         bare=reads_of,
         backends=ASYNCIO,
@@ -95,9 +98,6 @@ CLIENTS = [
             "Without `stream=True` the body is in memory, and the response a synchronous one.",
             "With `multiplexed=True` a response knows nothing before `await session.gather()`.",
         ),
-        broken="niquests.exceptions.ChunkedEncodingError",
-        reset="niquests.exceptions.ChunkedEncodingError",
-        timeout="niquests.exceptions.ConnectionError",
-        http2=True,
+        **BOTH_KINDS,
     ),
 ]

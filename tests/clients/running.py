@@ -9,11 +9,10 @@ from typing import Any, Final, TypeVar, TypeVarTuple
 
 import anyio
 
+from tests.clients.served import SOON
+
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-
-# What was let go of is gone within so many seconds.
-SOON: Final = 1.0
 
 # Seconds between two questions whether it is.
 MOMENT: Final = 0.002

@@ -74,13 +74,24 @@ async def aread(response: Any, times: Times) -> None:
     times.behind = time.monotonic() - float(last)
 
 
+class Lines:
+    """Puts reads together to lines, and notes the events in them."""
+
+    def __init__(self, times: Times) -> None:
+        self._times = times
+        self._rest = b""
+
+    def all_came(self, data: bytes) -> bool:
+        *lines, self._rest = (self._rest + bytes(data)).split(b"\n")
+        take(b"\n".join(lines), self._times)
+        return len(self._times.delays) == TIMED
+
+
 def read_bare(client: Client) -> Reading:
     def bare(response: Any, times: Times) -> None:
-        rest = b""
+        lines = Lines(times)
         for data in client.bare(response):
-            *lines, rest = (rest + bytes(data)).split(b"\n")
-            take(b"\n".join(lines), times)
-            if len(times.delays) == TIMED:
+            if lines.all_came(data):
                 break
 
     return bare
@@ -88,11 +99,9 @@ def read_bare(client: Client) -> Reading:
 
 def aread_bare(client: Client) -> Reading:
     async def bare(response: Any, times: Times) -> None:
-        rest = b""
+        lines = Lines(times)
         async for data in client.bare(response):
-            *lines, rest = (rest + bytes(data)).split(b"\n")
-            take(b"\n".join(lines), times)
-            if len(times.delays) == TIMED:
+            if lines.all_came(data):
                 break
 
     return bare

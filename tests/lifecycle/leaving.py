@@ -13,8 +13,8 @@ import pytest
 
 from tests.clients import adapters
 from tests.clients.reading import setups
-from tests.clients.running import MOMENT, SOON, run
-from tests.clients.served import Server
+from tests.clients.running import MOMENT, run
+from tests.clients.served import SOON, Server, eventually
 
 __all__ = [
     "ASYNC",
@@ -83,10 +83,8 @@ def open_connections(server: Server) -> int:
 
 def connections_left(server: Server) -> int:
     """How many connections are left soon."""
-    end = time.monotonic() + SOON
-    while (left := open_connections(server)) and time.monotonic() < end:
-        time.sleep(MOMENT)
-    return left
+    eventually(lambda: open_connections(server) == 0)
+    return open_connections(server)
 
 
 async def aconnections_left(server: Server) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from .encoding import Encoder, Encoding, encoder
 
-__all__ = ["LARGEST_BODY", "Encoding", "Exchange", "Framing", "PeerLeftError", "Request"]
+__all__ = ["LARGEST_BODY", "Encoding", "Exchange", "Framing", "PeerLeftError", "Request", "joined"]
 
 #: How the end of a body is told: by the last chunk, by the end of the connection, by its length told beforehand.
 #: HTTP/2 has a way of its own, so there it only tells whether a length is sent.
@@ -19,6 +19,14 @@ Framing = Literal["chunked", "close", "length"]
 LARGEST_BODY = 16 * 2**20
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+def joined(fields: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Header fields by name; those that came several times are joined by a comma."""
+    whole: dict[str, str] = {}
+    for name, value in fields:
+        whole[name] = f"{whole[name]}, {value}" if name in whole else value
+    return whole
 
 
 class PeerLeftError(ConnectionError):

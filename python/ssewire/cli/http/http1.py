@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import h11
 
 from .connection import Connection
-from .exchange import LARGEST_BODY, Exchange, Framing, Request
+from .exchange import LARGEST_BODY, Exchange, Framing, Request, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from .connection import Answer
 
@@ -79,7 +79,7 @@ class Http1Connection(Connection):
                 return Request(
                     head.method.decode(),
                     head.target.decode(),
-                    _joined(head.headers),
+                    joined((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers),
                     bytes(body),
                     head.http_version.decode(),
                     self.peer,
@@ -142,11 +142,3 @@ def _head(status: int, fields: Mapping[str, str]) -> bytes:
     phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
     lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in fields.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
-def _joined(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    for name, value in headers:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
-        fields[key] = f"{fields[key]}, {text}" if key in fields else text
-    return fields

@@ -21,7 +21,7 @@ from h2.events import (
 from h2.exceptions import ProtocolError
 
 from .connection import Connection
-from .exchange import LARGEST_BODY, Exchange, Framing, PeerLeftError, Request
+from .exchange import LARGEST_BODY, Exchange, Framing, PeerLeftError, Request, joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,9 +35,7 @@ class _Incoming:
     """A request whose body has not come yet, or not all of it."""
 
     def __init__(self, headers: Sequence[tuple[str, str]]) -> None:
-        self.fields: dict[str, str] = {}
-        for name, value in headers:
-            self.fields[name] = f"{self.fields[name]}, {value}" if name in self.fields else value
+        self.fields = joined(headers)
         self.body = bytearray()
 
     def whole(self, peer: int) -> Request:
