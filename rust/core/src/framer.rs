@@ -205,14 +205,24 @@ impl Framer {
     /// Gives nothing, and uses nothing of the input, where [`Framer::next`] would give anything else.
     #[inline]
     pub fn next_plain<'r>(&mut self, input: &mut &'r [u8]) -> Option<Event<'r>> {
+        self.next_plain_like(input, |line| memchr2(b'\n', b'\r', line))
+    }
+
+    /// The same for a reader that may know the data: `recognise` is given what stands behind `data:` and one space, and
+    /// gives the length of the data, or nothing. It answers for that there is no line end in so many bytes.
+    #[inline]
+    pub fn next_plain_like<'r>(
+        &mut self,
+        input: &mut &'r [u8],
+        recognise: impl FnOnce(&'r [u8]) -> Option<usize>,
+    ) -> Option<Event<'r>> {
         if !self.at_rest {
             return None;
         }
         let line = input.strip_prefix(b"data:")?;
-        let at = memchr2(b'\n', b'\r', line)?;
-        let (value, rest) = line.split_at_checked(at)?;
+        let line = line.strip_prefix(b" ").unwrap_or(line);
+        let (value, rest) = line.split_at_checked(recognise(line)?)?;
         let rest = rest.strip_prefix(b"\n\n")?;
-        let value = value.strip_prefix(b" ").unwrap_or(value);
         if value.len() > self.limit {
             return None;
         }
