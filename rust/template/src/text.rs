@@ -1,0 +1,112 @@
+//! Bodies of JSON strings: where one ends, and what it says.
+
+use crate::Scan;
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+
+/// Find the end of the string body that the bytes begin with: the quote behind it is no part of it.
+#[inline]
+pub(crate) fn scan(bytes: &[u8]) -> Scan {
+    let mut at = 0;
+    let (mut escaped, mut ascii) = (false, true);
+    loop {
+        at += plain(bytes.get(at..).unwrap_or_default());
+        match bytes.get(at) {
+            Some(b'"') => break,
+            Some(b'\\') => match escape(bytes.get(at..).unwrap_or_default()) {
+                Some((_, length)) => {
+                    escaped = true;
+                    at += length;
+                }
+                None => return Scan::Doubt,
+            },
+            Some(0x80..) => {
+                ascii = false;
+                at += 1;
+            }
+            Some(_) => return Scan::Doubt,
+            None => return Scan::Other,
+        }
+    }
+    let body = bytes.get(..at).unwrap_or_default();
+    if says_error(body) || !(ascii || std::str::from_utf8(body).is_ok()) {
+        return Scan::Doubt;
+    }
+    Scan::Value { length: at, escaped }
+}
+
+/// How many bytes come before the next that is a quote, a backslash, a control character or no ASCII. Eight at a time
+/// where there are as many: texts are short, so a search that has to be prepared takes longer.
+#[inline]
+fn plain(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let eight = u64::from_le_bytes(*eight);
+        let below = |value: u64, limit: u8| value.wrapping_sub(ONES * u64::from(limit)) & !value & HIGH;
+        let equal = |byte: u8| below(eight ^ (ONES * u64::from(byte)), 1);
+        // The lowest of the bits set is right; a borrow may set higher ones in vain.
+        let special = below(eight, 0x20) | equal(b'"') | equal(b'\\') | (eight & HIGH);
+        if special != 0 {
+            return at + special.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| !matches!(byte, 0x20..0x80) || matches!(byte, b'"' | b'\\')).unwrap_or(rest.len())
+}
+
+/// Whether the body and the quote behind it, or the quotes around it, make `"error"`.
+#[inline]
+fn says_error(body: &[u8]) -> bool {
+    body.strip_suffix(b"error").is_some_and(|before| matches!(before.last(), None | Some(b'"')))
+}
+
+/// The character that the escape at the start of the bytes stands for, and its length; nothing where it is none, or
+/// half a surrogate pair.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let simple = match bytes.get(1)? {
+        b'"' => '"',
+        b'\\' => '\\',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => {
+            let first = hexadecimal(bytes.get(2..6)?)?;
+            if !(0xd800..0xe000).contains(&first) {
+                return Some((char::from_u32(first)?, 6));
+            }
+            let second = hexadecimal(bytes.get(6..12)?.strip_prefix(b"\\u")?)?;
+            let pair = first < 0xdc00 && (0xdc00..0xe000).contains(&second);
+            let code = 0x1_0000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
+            return Some((char::from_u32(code).filter(|_| pair)?, 12));
+        }
+        _ => return None,
+    };
+    Some((simple, 2))
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |code, digit| Some(code << 4 | char::from(*digit).to_digit(16)?))
+}
+
+/// What a body with escapes says. It was found by [`crate::Template::find`], so that it is valid; of any other, what is
+/// no escape is left as it is.
+#[must_use]
+pub fn unescape(body: &[u8]) -> String {
+    let mut said = Vec::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
+        let (before, from) = rest.split_at(at);
+        said.extend_from_slice(before);
+        let (character, length) = escape(from).unwrap_or(('\\', 1));
+        said.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = from.get(length..).unwrap_or_default();
+    }
+    said.extend_from_slice(rest);
+    String::from_utf8(said).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
