@@ -148,6 +148,7 @@ class ChunkDecoder(Generic[_ChunkT]):
         *,
         facts: Callable[[_ChunkT, bool], tuple[Any, Any, list[tuple[Any, Any]], bool]] | None = None,
         max_event_size: int,
+        accelerate: bool = True,
         detach_min: int | None = None,
     ) -> Self: ...
     def feed(self, data: Buffer) -> Self:
@@ -215,6 +216,9 @@ class ChunkDecoder(Generic[_ChunkT]):
     @property
     def chunks(self) -> int:
         """How many chunks were handed out."""
+    @property
+    def recognised(self) -> int:
+        """Those of the chunks that were recognised as like earlier ones, and built without decoding them."""
     @property
     def comments(self) -> int:
         """How many comment lines were seen."""

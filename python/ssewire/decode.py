@@ -69,8 +69,8 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
     `feed(data)` returns the decoder itself, an iterator over the chunks that are complete so far; `finish()` does the
     same for the end of the input, where the last event may lack its blank line. An error (APIError, DecodeError,
     EventTooLargeError, at the end IncompleteStreamError or NotAStreamError) is raised in its place; iterating again
-    goes on behind it. After the sentinel (`done`) whatever is fed is ignored. `require_done` and `on_decode_error` are
-    those of `ChatStream`.
+    goes on behind it. After the sentinel (`done`) whatever is fed is ignored. `require_done`, `on_decode_error` and
+    `accelerate` are those of `ChatStream`.
     """
 
     _follower: ChatFollower
@@ -83,6 +83,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         require_done: bool = False,
         on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        accelerate: bool = True,
     ) -> ChunkDecoder[ChatCompletionChunk]: ...
     @overload
     def __new__(
@@ -92,6 +93,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         require_done: bool = False,
         on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        accelerate: bool = True,
     ) -> ChunkDecoder[T]: ...
     def __new__(
         cls,
@@ -100,11 +102,14 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         require_done: bool = False,
         on_decode_error: OnDecodeError = "raise",
         max_event_size: int = DEFAULT_MAX_EVENT_SIZE,
+        accelerate: bool = True,
     ) -> Any:
         """Make a decoder at the start of a stream; chunks are decoded to `type`."""
         known = chunk_type(type)
         follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
-        self = super().__new__(cls, *arguments, facts=known.facts, max_event_size=max_event_size)
+        self = super().__new__(
+            cls, *arguments, facts=known.facts, max_event_size=max_event_size, accelerate=accelerate
+        )
         self._follower = follower
         self._known = known
         return self

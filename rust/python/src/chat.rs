@@ -23,6 +23,7 @@
 //! order: a pair of payload and chunk, an exception, which is raised in its place, or None for the sentinel. `over` ends
 //! the stream. Without an answer the data is taken as that of a common event.
 
+mod known;
 mod unusual;
 mod ways;
 
@@ -36,6 +37,7 @@ use pyo3::types::{PyBytes, PyString};
 use pyo3::{IntoPyObjectExt, PyTraverseError, PyVisit};
 use ssewire_core::{DONE, is_done};
 
+use crate::alike::Alike;
 use crate::chunks::Want;
 use crate::follow::{Facts, Follow, Outside, count};
 use crate::found::Found;
@@ -54,6 +56,8 @@ pub(crate) struct Chat {
     unusual: Option<Py<PyAny>>,
     /// Takes each chunk that is handed out, and the usage so far, where chunks are merged.
     pub(crate) merge: Option<Py<PyAny>>,
+    /// What is known of events that are like earlier ones; nothing where each is to be decoded.
+    alike: Option<Alike>,
     waiting: Waiting,
     /// A batch has chunks, so that neither an error nor the sentinel may come before they are handed out.
     batching: bool,
@@ -71,13 +75,14 @@ struct Event {
 }
 
 impl Chat {
-    pub(crate) fn new(reads: Reads, decode: Py<PyAny>, unusual: Py<PyAny>, facts: Facts) -> Self {
+    pub(crate) fn new(reads: Reads, decode: Py<PyAny>, unusual: Py<PyAny>, facts: Facts, alike: Option<Alike>) -> Self {
         Self {
             reads,
             follow: Follow::new(facts),
             decode: Some(decode),
             unusual: Some(unusual),
             merge: None,
+            alike,
             waiting: Waiting::default(),
             batching: false,
             undecoded: Undecoded::default(),
@@ -103,6 +108,9 @@ impl Chat {
     pub(crate) fn stop(&mut self) {
         self.over = true;
         self.reads.stop();
+        if let Some(alike) = &mut self.alike {
+            alike.forget();
+        }
     }
 
     #[inline]
@@ -121,6 +129,8 @@ impl Chat {
                     return Ok(None);
                 }
                 self.hand_out(py, want, outside)?
+            } else if let Some(place) = self.find_alike(py, want) {
+                self.take_alike(py, place, want, outside)?
             } else if let Some((data, offset)) = self.reads.find_plain(py) {
                 let payload = PyBytes::new(py, data);
                 let number = count(&outside.told.events);
@@ -152,6 +162,12 @@ impl Chat {
             self.take_other(py, found, outside)?;
             return Ok(None);
         };
+        if self.is_alike(py, data, bare, want) {
+            let given = self.take_alike(py, data, want, outside)?;
+            self.reads.release();
+            self.waiting.release();
+            return Ok(given);
+        }
         let payload = PyBytes::new(py, self.reads.data(py, data));
         let number = count(&outside.told.events);
         let (name, _, _) = self.reads.fields(bare);
@@ -204,7 +220,12 @@ impl Chat {
         }
         let Some(decode) = &self.decode else { return Ok(None) };
         match decode.bind(py).call1((&payload,)) {
-            Ok(chunk) => self.give(payload, chunk, want, outside),
+            Ok(chunk) => {
+                if let Some(alike) = &mut self.alike {
+                    alike.learn(data, &chunk, decode.bind(py))?;
+                }
+                self.give(payload, chunk, want, outside)
+            }
             Err(error) => self.refuse(&payload, error, event),
         }
     }
@@ -262,7 +283,7 @@ impl Chat {
         let py = payload.py();
         count(&outside.told.chunks);
         self.undecoded.forget();
-        self.follow.chunk(&payload, &chunk, &mut self.reads.came, outside.told)?;
+        self.follow.chunk(Some(&payload), &chunk, &mut self.reads.came, outside.told)?;
         if self.merge.is_some() {
             self.merge(&chunk, outside)?;
         }
@@ -287,6 +308,9 @@ impl Chat {
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.reads.traverse(visit)?;
         self.follow.traverse(visit)?;
+        if let Some(alike) = &self.alike {
+            alike.traverse(visit)?;
+        }
         visit.call(&self.decode)?;
         visit.call(&self.unusual)?;
         visit.call(&self.merge)?;

@@ -8,11 +8,13 @@ use pyo3::{PyTraverseError, PyVisit};
 use ssewire_core::Framer;
 use try_lock::{Locked, TryLock};
 
+use crate::alike::Alike;
 use crate::buffer::to_bytes;
 use crate::chat::Chat;
 use crate::errors::{enter, finished, guarded, relayed};
 use crate::follow::{Facts, Outside, Told};
 use crate::member::Members;
+use crate::plan::Layouts;
 use crate::reads::{DETACH_MIN, Reads};
 use crate::times;
 
@@ -31,15 +33,17 @@ pub(crate) struct ChunkDecoder {
 #[pymethods]
 impl ChunkDecoder {
     #[new]
-    #[pyo3(signature = (decode, unusual, *, facts = None, max_event_size, detach_min = None))]
+    #[pyo3(signature = (decode, unusual, *, facts = None, max_event_size, accelerate = true, detach_min = None))]
     fn py_new(
         py: Python<'_>,
         decode: Py<PyAny>,
         unusual: Py<PyAny>,
         facts: Option<Py<PyAny>>,
         max_event_size: usize,
+        accelerate: bool,
         detach_min: Option<usize>,
     ) -> PyResult<Self> {
+        let layouts = if accelerate && facts.is_none() { Layouts::built_in(py)? } else { None };
         let facts = match facts {
             Some(function) => Facts::Function(Some(function)),
             None => Facts::BuiltIn(Members::built_in(py)?),
@@ -52,7 +56,7 @@ impl ChunkDecoder {
             relayed: AtomicBool::new(false),
             done: AtomicBool::new(false),
             told: Told::new(py),
-            state: TryLock::new(Chat::new(reads, decode, unusual, facts)),
+            state: TryLock::new(Chat::new(reads, decode, unusual, facts, layouts.map(Alike::new))),
         })
     }
 
@@ -205,6 +209,12 @@ impl ChunkDecoder {
     #[getter]
     fn chunks(&self) -> u64 {
         self.told.chunks.load(Ordering::Relaxed)
+    }
+
+    /// Those of the chunks that were recognised, and not decoded.
+    #[getter]
+    fn recognised(&self) -> u64 {
+        self.told.recognised.load(Ordering::Relaxed)
     }
 
     #[getter]

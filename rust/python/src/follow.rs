@@ -35,6 +35,8 @@ static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"mes
 pub(crate) struct Told {
     pub(crate) events: AtomicU64,
     pub(crate) chunks: AtomicU64,
+    /// Those of the chunks that were recognised, and not decoded.
+    pub(crate) recognised: AtomicU64,
     pub(crate) comments: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) times: Times,
@@ -48,6 +50,7 @@ impl Told {
         Self {
             events: AtomicU64::new(0),
             chunks: AtomicU64::new(0),
+            recognised: AtomicU64::new(0),
             comments: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             times: Times::default(),
@@ -87,7 +90,7 @@ impl Told {
     }
 
     pub(crate) fn reset(&self, py: Python<'_>) {
-        for counter in [&self.events, &self.chunks, &self.comments, &self.bytes] {
+        for counter in [&self.events, &self.chunks, &self.recognised, &self.comments, &self.bytes] {
             counter.store(0, Ordering::Relaxed);
         }
         self.times.reset();
@@ -190,12 +193,12 @@ impl Follow {
         self.has_usage = false;
     }
 
-    /// Look at a chunk, and at its payload where the chunk does not tell all. `came` is when its read came, until text
+    /// Look at a chunk, and at its payload where there is one and the chunk does not tell all. `came` is when its read came, until text
     /// is found in it.
     #[inline(always)]
     pub(crate) fn chunk(
         &mut self,
-        payload: &Bound<'_, PyBytes>,
+        payload: Option<&Bound<'_, PyBytes>>,
         chunk: &Bound<'_, PyAny>,
         came: &mut Option<Duration>,
         told: &Told,
@@ -212,7 +215,7 @@ impl Follow {
         for at in 0..choices.len() {
             let choice = choices.get_item(at)?;
             let reason = members.finish_reason.get(&choice)?;
-            self.see(&members.index.get(&choice)?);
+            self.see(Self::key(&members.index.get(&choice)?));
             if came.is_some() {
                 self.take_time(members, chunk, &choice, came, told)?;
             }
@@ -220,7 +223,23 @@ impl Follow {
                 at_end |= Self::reason(&members.index.get(&choice)?, &reason, told)?;
             }
         }
-        if at_end { self.look_elsewhere(members, payload, chunk, told) } else { Ok(()) }
+        match payload {
+            Some(payload) if at_end => self.look_elsewhere(members, payload, chunk, told),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for a chunk that need not be built, since it is known what it says: it has choices of these indexes, no
+    /// usage and no finish reason.
+    #[inline(always)]
+    pub(crate) fn known_chunk(&mut self, choices: &[i64], has_text: bool, came: &mut Option<Duration>, told: &Told) {
+        self.followed += 1;
+        for key in choices {
+            self.see(*key);
+        }
+        if has_text && let Some(came) = came.take() {
+            told.times.text(came);
+        }
     }
 
     /// Take note of when text came, where a choice has some: once a read, so this is kept out of the way.
@@ -268,7 +287,7 @@ impl Follow {
         for choice in choices.iter() {
             let choice = choice.cast_into::<PyTuple>()?;
             let (index, reason) = (choice.get_item(0)?, choice.get_item(1)?);
-            self.see(&index);
+            self.see(Self::key(&index));
             Self::reason(&index, &reason, told)?;
         }
         Ok(())
@@ -323,11 +342,15 @@ impl Follow {
         Ok(true)
     }
 
+    /// By what a choice is known. An index that is no number of 64 bits shares one with all others of its kind.
+    #[inline(always)]
+    pub(crate) fn key(index: &Bound<'_, PyAny>) -> i64 {
+        index.extract::<i64>().unwrap_or(i64::MIN)
+    }
+
     /// A choice is in the chunk.
     #[inline(always)]
-    fn see(&mut self, index: &Bound<'_, PyAny>) {
-        // An index that is no number of 64 bits shares one place with all others of its kind.
-        let key = index.extract::<i64>().unwrap_or(i64::MIN);
+    fn see(&mut self, key: i64) {
         if self.repeated != Some(key) {
             self.see_another(key);
         }

@@ -8,6 +8,7 @@
 // the interpreter and msgspec fill the cache of instructions already.
 #![allow(clippy::inline_always)]
 
+mod alike;
 mod buffer;
 mod chat;
 mod chunks;
@@ -18,7 +19,9 @@ mod follow;
 mod found;
 mod in_force;
 mod member;
+mod plan;
 mod reads;
+mod slots;
 mod times;
 mod turn;
 mod undecoded;

@@ -7,11 +7,13 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use memchr::memchr2;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 use pyo3::{PyTraverseError, PyVisit};
 use ssewire_core::{END_OF_INPUT, Framer};
 
+use crate::alike::Alike;
 use crate::buffer::to_bytes;
 use crate::found::{Found, Place, frame_ahead, place};
 use crate::turn::Turn;
@@ -261,17 +263,36 @@ impl Reads {
     /// way of [`Reads::find`] for those who ask for nothing else.
     #[inline(always)]
     pub(crate) fn find_plain(&mut self, py: Python<'_>) -> Option<(&[u8], u64)> {
+        self.find_plain_like(py, |line| memchr2(b'\n', b'\r', line))
+    }
+
+    /// The same of an event whose data the framer's reader recognises, see [`Framer::next_plain_like`].
+    #[inline(always)]
+    pub(crate) fn find_plain_like(
+        &mut self,
+        py: Python<'_>,
+        recognise: impl FnOnce(&[u8]) -> Option<usize>,
+    ) -> Option<(&[u8], u64)> {
         if !self.ahead.is_empty() || self.turn.is_over() {
             return None;
         }
         let mut left = self.left(self.read.as_ref()?.as_bytes(py))?;
         let length = left.len();
-        let event = self.framer.next_plain(&mut left)?;
+        let event = self.framer.next_plain_like(&mut left, recognise)?;
         let used = length - left.len();
         self.at += used;
         self.head = None;
         self.turn.spend(used);
         Some((event.data, event.offset))
+    }
+
+    /// The same of an event whose data is like that of earlier ones: its place.
+    #[inline(always)]
+    pub(crate) fn find_alike(&mut self, py: Python<'_>, alike: &mut Alike) -> Option<Place> {
+        let (data, _) = self.find_plain_like(py, |line| alike.find(line))?;
+        let (start, length) = (data.as_ptr().addr(), data.len());
+        let read = self.read.as_ref()?.as_bytes(py);
+        Some(Place::Read(start - read.as_ptr().addr(), length))
     }
 
     /// Find the next thing in the reads, asking the source for more where there is one; more is needed, too, when it is

@@ -11,6 +11,9 @@ pub enum Number {
     Fraction(f64),
 }
 
+/// So many digits fit into 64 bits, whatever they are.
+const SAFE_DIGITS: usize = 18;
+
 /// Find the end of the number of this kind that the bytes begin with.
 #[inline]
 pub(crate) fn scan(bytes: &[u8], kind: Kind) -> Scan {
@@ -18,17 +21,25 @@ pub(crate) fn scan(bytes: &[u8], kind: Kind) -> Scan {
     if found != kind {
         return Scan::Other;
     }
-    match number(bytes.get(..length).unwrap_or_default()) {
-        Some(_) => Scan::Value { length, escaped: false },
-        None => Scan::Doubt,
-    }
+    // What is short and has neither sign nor exponent is in no doubt, and most numbers are.
+    let token = bytes.get(..length).unwrap_or_default();
+    let plain =
+        length <= SAFE_DIGITS && token.first() != Some(&b'-') && (kind == Kind::Integer || !has_exponent(token));
+    if plain || number(token).is_some() { Scan::Value { length, escaped: false } } else { Scan::Doubt }
+}
+
+fn has_exponent(token: &[u8]) -> bool {
+    token.iter().any(|byte| matches!(byte, b'e' | b'E'))
 }
 
 /// The length of the number that the bytes begin with, and its form; nothing where they begin with none, or where it
 /// goes on in a way that no number does (RFC 8259, section 6).
 #[inline]
 pub(crate) fn form(bytes: &[u8]) -> Option<(usize, Kind)> {
-    let digits = |at: usize| bytes.get(at..).unwrap_or_default().iter().take_while(|b| b.is_ascii_digit()).count();
+    let digits = |at: usize| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len())
+    };
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     let whole = digits(at);
     if whole == 0 || (whole > 1 && bytes.get(at) == Some(&b'0')) {
@@ -56,10 +67,21 @@ pub(crate) fn form(bytes: &[u8]) -> Option<(usize, Kind)> {
     Some((at, kind))
 }
 
-/// The value of a number; nothing for one that decoders may treat in ways of their own: minus zero, an integer
-/// beyond 64 bits, what is beyond the range of floating point.
+/// The value of a number; nothing for one that decoders may treat in ways of their own: minus zero, an integer beyond 64
+/// bits, what is beyond the range of floating point.
 #[must_use]
+#[inline]
 pub fn number(token: &[u8]) -> Option<Number> {
+    if matches!(token.first(), Some(b'1'..=b'9')) && token.len() <= SAFE_DIGITS && token.iter().all(u8::is_ascii_digit)
+    {
+        let value = token.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0'));
+        return Some(Number::Integer(value));
+    }
+    any_number(token)
+}
+
+#[inline(never)]
+fn any_number(token: &[u8]) -> Option<Number> {
     let (length, kind) = form(token)?;
     let token = std::str::from_utf8(token).ok().filter(|token| token.len() == length)?;
     if kind == Kind::Integer {

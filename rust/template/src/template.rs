@@ -56,8 +56,7 @@ impl Template {
             at = leaf.end as usize;
         }
         fixed.extend_from_slice(payload.get(at..)?);
-        (holes.len() <= MOST_HOLES)
-            .then(|| Self { fixed: fixed.into_boxed_slice(), holes: holes.into_boxed_slice() })
+        (holes.len() <= MOST_HOLES).then(|| Self { fixed: fixed.into_boxed_slice(), holes: holes.into_boxed_slice() })
     }
 
     /// So many holes it has.

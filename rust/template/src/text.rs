@@ -109,4 +109,3 @@ pub fn unescape(body: &[u8]) -> String {
     said.extend_from_slice(rest);
     String::from_utf8(said).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
-

@@ -57,11 +57,11 @@ impl Chat {
             let payload = payload.bind(py);
             let Some(decode) = &self.decode else { break };
             match decode.bind(py).call1(PyTuple::new(py, [payload])?) {
-                Ok(chunk) => self.follow.chunk(payload, &chunk, &mut None, outside.told)?,
+                Ok(chunk) => self.follow.chunk(Some(payload), &chunk, &mut None, outside.told)?,
                 Err(error) => {
                     self.unusual(py, "mend", Some(payload), error.into_value(py), 0, 0)?;
                     while let Some(chunk) = self.waiting.pop(py)? {
-                        self.follow.chunk(payload, &chunk, &mut None, outside.told)?;
+                        self.follow.chunk(Some(payload), &chunk, &mut None, outside.told)?;
                     }
                 }
             }
