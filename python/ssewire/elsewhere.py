@@ -9,7 +9,6 @@ instead, of chunks at the end of an answer.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
@@ -20,9 +19,6 @@ from .models import ChatCompletionChunk, ChoiceDelta, CompletionUsage
 # A payload that the quick look refuses is looked into with the slow decoder up to this size: many times that of a chunk
 # at the end of an answer, and small enough to be built as a tree of objects.
 _SMALL: Final = 65_536
-
-
-_USAGE: Final = re.compile(rb'"usage"\s*:\s*\{')
 
 
 class _Holder(msgspec.Struct, gc=False):
@@ -49,11 +45,8 @@ _decode: Final = msgspec.json.Decoder(_Copies).decode
 def copied_usage(payload: bytes) -> CompletionUsage | None:
     """The usage that a payload has elsewhere, Groq's first; None where it has none with counts.
 
-    The payload has the word in it.
+    The payload has an object of that name in it.
     """
-    # In most it is null.
-    if not _USAGE.search(payload):
-        return None
     try:
         copies = _decode(payload)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -276,7 +276,7 @@ impl Known {
         let delta = if let [choice] = &**items { choice.member("delta") } else { None };
         let text = match delta.and_then(|delta| delta.member("content")) {
             Some(Plan::Hole(hole)) => TextOf::Hole(*hole),
-            Some(content) if content.is_none(py) => TextOf::Nothing,
+            Some(Plan::Shared(content)) if !content.bind(py).is_truthy()? => TextOf::Nothing,
             _ => TextOf::Chunk,
         };
         Ok(Some(Self { template, kinds, plan, text, has_usage, choices: choices.into_boxed_slice() }))

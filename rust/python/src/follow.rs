@@ -158,6 +158,14 @@ impl Facts {
     }
 }
 
+/// Whether a payload has a usage somewhere that is an object: in most it is null.
+fn has_usage_object(payload: &[u8]) -> bool {
+    let behind = |at: usize| payload.get(at + USAGE.needle().len()..).unwrap_or_default().trim_ascii_start();
+    USAGE
+        .find_iter(payload)
+        .any(|at| behind(at).strip_prefix(b":").is_some_and(|value| value.trim_ascii_start().starts_with(b"{")))
+}
+
 /// Whether a usage says anything; an empty object is none, and must not wipe an earlier one.
 fn has_counts(usage: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = usage.py();
@@ -312,7 +320,7 @@ impl Follow {
         told: &Told,
     ) -> PyResult<()> {
         let py = payload.py();
-        if !self.has_usage && USAGE.find(payload.as_bytes()).is_some() {
+        if !self.has_usage && has_usage_object(payload.as_bytes()) {
             let usage = members.copied_usage.bind(py).call1(PyTuple::new(py, [payload])?)?;
             if !usage.is_none() {
                 told.set_usage(usage);
