@@ -15,7 +15,7 @@ from .completion import ChatCompletion
 from .decode import DEFAULT_MAX_EVENT_SIZE, chat_decoder, stats_of
 from .errors import SSEWireError
 from .follow import OnDecodeError
-from .idle import Patience
+from .idle import patience
 from .models import CompletionUsage
 from .readable import has_choices
 from .relay import Following
@@ -81,7 +81,7 @@ class Chat(Generic[T]):
         )
         # The decoder holds the reads, and they hold this: a stream that is dropped must be gone at once.
         counting, follower = proxy(self._decoder), self._follower
-        self._patience = Patience(
+        self._patience = patience(
             first_event_timeout, idle_timeout, lambda: (counting.events + follower.unseen, counting.comments)
         )
         follower.had_come = lambda: (counting.chunks, "chunk")

@@ -10,7 +10,7 @@ from . import _core
 from ._core import IgnoredLine, ServerSentEvent
 from .closing import AsyncClosing, Closing
 from .decode import DEFAULT_MAX_EVENT_SIZE, EventT
-from .idle import Patience, watched, watched_async
+from .idle import patience, watched, watched_async
 from .opening import open_async, open_sync
 from .pull import AsyncPull, pull_from
 from .state import State, StreamState
@@ -58,7 +58,7 @@ class _Events(Generic[EventT]):
         )
         decoder = proxy(self._decoder)
         self._follower.had_come = lambda: (decoder.events, "event")
-        self._patience = Patience(first_event_timeout, idle_timeout, lambda: (decoder.events, None))
+        self._patience = patience(first_event_timeout, idle_timeout, lambda: (decoder.events, None))
 
     @property
     def state(self) -> State:

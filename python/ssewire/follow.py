@@ -53,6 +53,21 @@ class Event(NamedTuple):
 class ChatFollower(StreamState):
     """The state of one chat stream, and the judge of its unusual events."""
 
+    accumulator: ChatAccumulator | None = None
+    # Found while the bytes were relayed, and not raised.
+    error: Exception | None = None
+    # So many reads were handed on that nobody looks into: that they came is all that can be asked of them.
+    unseen = 0
+    # The error with which the stream ends, when that is raised, and its state then.
+    _ending: tuple[BaseException | None, State] = None, "open"
+    # Made when there is one: most streams have none.
+    _lines: UnknownLines | None = None
+    # The name under which chunks come, if they come under one.
+    _chunk_name = ""
+    skipped_events = 0
+    repaired = 0
+    decode_errors = 0
+
     def __init__(
         self,
         reading: SecondReading,
@@ -61,26 +76,11 @@ class ChatFollower(StreamState):
         knows_choices: bool = True,
         on_decode_error: OnDecodeError = "raise",
     ) -> None:
-        super().__init__()
         self._reading = reading
         check(on_decode_error)
         self._require_done = require_done
         self._knows_choices = knows_choices
         self._on_decode_error = on_decode_error
-        self.accumulator: ChatAccumulator | None = None
-        # Found while the bytes were relayed, and not raised.
-        self.error: Exception | None = None
-        # So many reads were handed on that nobody looks into: that they came is all that can be asked of them.
-        self.unseen = 0
-        # The error with which the stream ends, when that is raised, and its state then.
-        self._ending: tuple[BaseException | None, State] = None, "open"
-        # Made when there is one: most streams have none.
-        self._lines: UnknownLines | None = None
-        # The name under which chunks come, if they come under one.
-        self._chunk_name = ""
-        self.skipped_events = 0
-        self.repaired = 0
-        self.decode_errors = 0
 
     def unusual(self, kind: str, payload: bytes | None, detail: Any, number: int, offset: int) -> Outcome:
         """Judge what was found; see the module's first lines. None: there is nothing unusual about it."""

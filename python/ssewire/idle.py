@@ -34,10 +34,6 @@ class Patience:
         self._events = 0
         self._waited = 0.0
 
-    def __bool__(self) -> bool:
-        """Whether it has an end."""
-        return self._first is not None or self._between is not None
-
     def left(self) -> float | None:
         """So many seconds the next event may take; None for any number.
 
@@ -74,12 +70,19 @@ class Patience:
         )
 
 
-def watched(reads: Iterator[Any], patience: Patience) -> Iterator[Any]:
-    """The reads, waited for with patience where it has an end."""
+def patience(
+    first: float | None, between: float | None, counted: Callable[[], tuple[int, int | None]]
+) -> Patience | None:
+    """The patience that was asked for, if any was; see `Patience`."""
+    return None if first is None and between is None else Patience(first, between, counted)
+
+
+def watched(reads: Iterator[Any], patience: Patience | None) -> Iterator[Any]:
+    """The reads, waited for with patience where any was asked for."""
     return Watched(reads, patience) if patience else reads
 
 
-def watched_async(reads: AsyncIterator[Any], patience: Patience) -> AsyncIterator[Any]:
+def watched_async(reads: AsyncIterator[Any], patience: Patience | None) -> AsyncIterator[Any]:
     """The same for reads that are awaited."""
     return AsyncWatched(reads, patience) if patience else reads
 

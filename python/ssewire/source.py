@@ -62,7 +62,7 @@ class Source(Generic[ReadsT]):
         self.reads = reads
         self.status = None if bare else _status(owner)
         self.headers = {} if bare else _headers(owner)
-        self.is_async = isinstance(reads, AsyncIterator)
+        self.is_async = hasattr(type(reads), "__anext__")
         self.in_memory = isinstance(reads, (*_ITERATORS, Once))
         self._fileno = fileno
         self._wake = wake
@@ -154,6 +154,9 @@ class Source(Generic[ReadsT]):
 
 
 def _take(calls: list[_Close]) -> _Close | None:
+    # Most have none; of those that have one another thread may take it at this moment.
+    if not calls:
+        return None
     try:
         return calls.pop()
     except IndexError:
