@@ -37,7 +37,7 @@ fn build<'py>(py: Python<'py>, name: &str, arguments: impl pyo3::call::PyCallArg
 
 /// Take the state of a decoder, which one thread at a time may have. Never waits: the thread that has it may be
 /// waiting for the network.
-#[inline]
+#[inline(always)]
 pub(crate) fn enter<'a, T>(
     py: Python<'_>,
     state: &'a TryLock<T>,
