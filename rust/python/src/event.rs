@@ -10,28 +10,27 @@ fn lossy<'py>(bytes: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyString>> {
     PyString::from_encoded_object(bytes, None, Some(c"replace"))
 }
 
-/// A short text, or the one that nearly every event has.
-fn text_or(bytes: &[u8], usual: &Bound<'_, PyString>) -> Py<PyString> {
-    if bytes.is_empty() {
-        usual.clone().unbind()
-    } else {
-        PyString::new(usual.py(), &String::from_utf8_lossy(bytes)).unbind()
-    }
+/// A short text; nothing for the one that nearly every event has, which then need not be held.
+fn unusual(py: Python<'_>, bytes: &[u8]) -> Option<Py<PyString>> {
+    (!bytes.is_empty()).then(|| PyString::new(py, &String::from_utf8_lossy(bytes)).unbind())
+}
+
+/// A text, or the one that nearly every event has.
+fn text_or(text: Option<&Py<PyString>>, usual: &Bound<'_, PyString>) -> Py<PyString> {
+    text.map_or_else(|| usual.clone().unbind(), |text| text.clone_ref(usual.py()))
 }
 
 /// One server-sent event: event, data, id, retry.
 #[pyclass(frozen, module = "ssewire", weakref)]
 pub(crate) struct ServerSentEvent {
-    /// The event's name; "message" where the stream gave none.
-    #[pyo3(get)]
-    event: Py<PyString>,
+    /// Nothing stands for "message".
+    event: Option<Py<PyString>>,
     // Made at once: it is what nearly all users ask for, and costs no more than keeping the bytes would.
     /// The values of its data lines, joined by line feeds.
     #[pyo3(get)]
     data: Py<PyString>,
-    /// The last event id of the stream at this event; "" for none.
-    #[pyo3(get)]
-    id: Py<PyString>,
+    /// Nothing stands for "".
+    id: Option<Py<PyString>>,
     /// The reconnection time in milliseconds, where this event's block carried one.
     #[pyo3(get)]
     retry: Option<u64>,
@@ -47,12 +46,11 @@ impl ServerSentEvent {
             let raw = PyBytes::new(py, data);
             (lossy(&raw)?.unbind(), Some(raw.unbind()))
         };
-        let event = text_or(name, intern!(py, "message"));
-        Ok(Self { event, data, id: text_or(id, intern!(py, "")), retry, raw })
+        Ok(Self { event: unusual(py, name), data, id: unusual(py, id), retry, raw })
     }
 
     fn key<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        (&self.event, &self.data, &self.id, self.retry).into_bound_py_any(py)
+        (self.event(py), &self.data, self.id(py), self.retry).into_bound_py_any(py)
     }
 }
 
@@ -72,14 +70,19 @@ impl ServerSentEvent {
         id: Option<Py<PyString>>,
         retry: Option<u64>,
     ) -> Self {
-        let empty = intern!(py, "");
-        Self {
-            event: event.unwrap_or_else(|| intern!(py, "message").clone().unbind()),
-            data: data.unwrap_or_else(|| empty.clone().unbind()),
-            id: id.unwrap_or_else(|| empty.clone().unbind()),
-            retry,
-            raw: None,
-        }
+        Self { event, data: text_or(data.as_ref(), intern!(py, "")), id, retry, raw: None }
+    }
+
+    /// The event's name; "message" where the stream gave none.
+    #[getter]
+    fn event(&self, py: Python<'_>) -> Py<PyString> {
+        text_or(self.event.as_ref(), intern!(py, "message"))
+    }
+
+    /// The last event id of the stream at this event; "" for none.
+    #[getter]
+    fn id(&self, py: Python<'_>) -> Py<PyString> {
+        text_or(self.id.as_ref(), intern!(py, ""))
     }
 
     #[getter]
@@ -104,9 +107,9 @@ impl ServerSentEvent {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut members =
-            vec![format!("event={}", self.event.bind(py).repr()?), format!("data={}", self.data.bind(py).repr()?)];
-        if self.id.is_truthy(py)? {
-            members.push(format!("id={}", self.id.bind(py).repr()?));
+            vec![format!("event={}", self.event(py).bind(py).repr()?), format!("data={}", self.data.bind(py).repr()?)];
+        if self.id(py).is_truthy(py)? {
+            members.push(format!("id={}", self.id(py).bind(py).repr()?));
         }
         if let Some(retry) = self.retry {
             members.push(format!("retry={retry}"));

@@ -17,7 +17,9 @@ impl Undecoded {
     #[inline]
     pub(crate) fn push(&mut self, payload: &Bound<'_, PyBytes>) {
         if let Some(place) = self.payloads.get_mut(self.count % LAST) {
-            *place = Some(payload.clone().unbind());
+            let earlier = place.replace(payload.clone().unbind());
+            // Bound, it is dropped without asking first whether the interpreter is attached.
+            drop(earlier.map(|earlier| earlier.into_bound(payload.py())));
         }
         self.count += 1;
     }
