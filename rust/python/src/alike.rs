@@ -235,12 +235,17 @@ impl Known {
         let (mut sent, mut markers) = (Vec::new(), Vec::new());
         for (hole, (kind, value)) in kinds.iter().zip(&values).enumerate() {
             let leaf = shape.payload.get(value.start..value.end).unwrap_or_default();
-            let marker = marker(*kind, hole, leaf);
+            let said = value_of(py, leaf, *kind, value.escaped)?;
+            let (mut marker, mut says) = marker_of(py, *kind, 1000 + hole)?;
+            // What was sent may say the same in other bytes: an escape, a trailing zero.
+            if says.eq(&said)? {
+                (marker, says) = marker_of(py, *kind, 2000 + hole)?;
+            }
             marked.extend_from_slice(shape.payload.get(at..value.start).unwrap_or_default());
             marked.extend_from_slice(marker.as_bytes());
             at = value.end;
-            sent.push(value_of(py, leaf, *kind, value.escaped)?);
-            markers.push(value_of(py, marker.as_bytes(), *kind, false)?);
+            sent.push(said);
+            markers.push(says);
         }
         marked.extend_from_slice(shape.payload.get(at..).unwrap_or_default());
         let other = match decode.call1((PyBytes::new(py, &marked),)) {
@@ -283,16 +288,16 @@ impl Known {
     }
 }
 
-/// What stands in a hole while a chunk is decoded to find out which member it is: another for each hole, and another
-/// than what was sent.
-fn marker(kind: Kind, hole: usize, sent: &[u8]) -> String {
-    let marker = |number: usize| match kind {
+/// What stands in a hole while a chunk is decoded to find out which member it is, and what it says: another for each
+/// number.
+fn marker_of(py: Python<'_>, kind: Kind, number: usize) -> PyResult<(String, Bound<'_, PyAny>)> {
+    let marker = match kind {
         Kind::Text => format!("hole {number}"),
         Kind::Integer => format!("{number}"),
         Kind::Fraction => format!("{number}.5"),
     };
-    let first = marker(1000 + hole);
-    if first.as_bytes() == sent { marker(2000 + hole) } else { first }
+    let says = value_of(py, marker.as_bytes(), kind, false)?;
+    Ok((marker, says))
 }
 
 /// How many looks are still worth their time. Each hit earns one. When none is left, only one event in so many is looked
