@@ -120,7 +120,9 @@ impl Leaf {
     }
 }
 
-/// What stands behind a colon, where one comes next: then the string before it is a key.
+/// What stands behind a colon, where one comes next: then the string before it is a key. A line end before the colon is
+/// left to be found as such.
 fn behind_colon(rest: &[u8]) -> Option<&[u8]> {
-    rest.trim_ascii_start().strip_prefix(b":")
+    let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    rest.get(spaces..)?.strip_prefix(b":")
 }
