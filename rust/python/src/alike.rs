@@ -60,7 +60,9 @@ struct Shape {
 
 pub(crate) struct Alike {
     layouts: &'static Layouts,
-    shapes: Vec<Box<Shape>>,
+    shapes: Vec<Shape>,
+    /// Which of them matched last.
+    hit: usize,
     values: [Value; MOST_HOLES],
     luck: Luck,
     /// Something in a hole of the event that was tried last is for msgspec to judge: nothing is learned from that.
@@ -77,6 +79,7 @@ impl Alike {
         Self {
             layouts,
             shapes: Vec::new(),
+            hit: 0,
             values: [Value::default(); MOST_HOLES],
             luck: Luck::default(),
             doubt: false,
@@ -99,11 +102,13 @@ impl Alike {
         if self.resting {
             return None;
         }
-        for at in 0..self.shapes.len() {
-            let Some(Some(known)) = self.shapes.get(at).map(|shape| &shape.known) else { continue };
+        // The shape that was hit last is tried first.
+        let (behind, first) = self.shapes.split_at(self.hit.min(self.shapes.len()));
+        for (at, shape) in (behind.len()..).zip(first).chain((0..).zip(behind)) {
+            let Some(known) = &shape.known else { continue };
             match known.template.find(data, &mut self.values) {
                 Match::Hit(length) => {
-                    self.shapes.swap(0, at);
+                    self.hit = at;
                     return Some(length);
                 }
                 Match::Miss => {}
@@ -118,7 +123,7 @@ impl Alike {
     pub(crate) fn take<'a>(&'a mut self, data: &'a [u8]) -> Option<(&'a Known, Found<'a>)> {
         self.looked_at += 1;
         self.luck.hit();
-        let shape = self.shapes.first_mut()?;
+        let shape = self.shapes.get_mut(self.hit)?;
         shape.seen = self.looked_at;
         let known = shape.known.as_ref()?;
         Some((known, Found { data, values: &self.values, kinds: &known.kinds }))
@@ -127,13 +132,13 @@ impl Alike {
     /// The indexes of the choices of the payload that was taken.
     #[inline]
     pub(crate) fn choices(&self) -> &[i64] {
-        self.shapes.first().and_then(|shape| shape.known.as_ref()).map_or(&[], |known| &*known.choices)
+        self.shapes.get(self.hit).and_then(|shape| shape.known.as_ref()).map_or(&[], |known| &*known.choices)
     }
 
     /// Build the chunk of the payload that was taken.
     #[inline]
     pub(crate) fn build<'py>(&mut self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let Some(known) = self.shapes.first().and_then(|shape| shape.known.as_ref()) else {
+        let Some(known) = self.shapes.get(self.hit).and_then(|shape| shape.known.as_ref()) else {
             return Ok(py.None().into_bound(py));
         };
         let found = Found { data, values: &self.values, kinds: &known.kinds };
@@ -143,10 +148,10 @@ impl Alike {
         }
         let [last, other] = &mut self.built;
         std::mem::swap(last, other);
-        if let Some(earlier) = last {
-            if known.plan.renew(py, found, earlier.bind_borrowed(py))? {
-                return Ok(earlier.bind(py).clone());
-            }
+        if let Some(earlier) = last
+            && known.plan.renew(py, found, earlier.bind_borrowed(py))?
+        {
+            return Ok(earlier.bind(py).clone());
         }
         let made = known.plan.make(py, found)?;
         *last = Some(made.clone().unbind());
@@ -194,20 +199,13 @@ impl Alike {
 
     /// Keep the first payload of a shape.
     fn keep(&mut self, payload: &[u8], leaves: Leaves) {
-        let bytes = |shapes: &[Box<Shape>]| shapes.iter().map(|shape| shape.payload.len()).sum::<usize>();
+        let bytes = |shapes: &[Shape]| shapes.iter().map(|shape| shape.payload.len()).sum::<usize>();
         while self.shapes.len() >= MOST_SHAPES || bytes(&self.shapes) + payload.len() > MOST_BYTES_TOGETHER {
             let Some((at, _)) = self.shapes.iter().enumerate().min_by_key(|(_, shape)| shape.seen) else { break };
             self.shapes.swap_remove(at);
         }
         let seen = self.looked_at;
-        self.shapes.push(Box::new(Shape {
-            payload: payload.into(),
-            leaves,
-            changing: 0,
-            known: None,
-            tried: false,
-            seen,
-        }));
+        self.shapes.push(Shape { payload: payload.into(), leaves, changing: 0, known: None, tried: false, seen });
     }
 
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -236,13 +234,13 @@ impl Known {
         for (hole, (kind, value)) in kinds.iter().zip(&values).enumerate() {
             let leaf = shape.payload.get(value.start..value.end).unwrap_or_default();
             let said = value_of(py, leaf, *kind, value.escaped)?;
-            let (mut marker, mut says) = marker_of(py, *kind, 1000 + hole)?;
+            let (mut put, mut says) = marker_of(py, *kind, 1000 + hole)?;
             // What was sent may say the same in other bytes: an escape, a trailing zero.
             if says.eq(&said)? {
-                (marker, says) = marker_of(py, *kind, 2000 + hole)?;
+                (put, says) = marker_of(py, *kind, 2000 + hole)?;
             }
             marked.extend_from_slice(shape.payload.get(at..value.start).unwrap_or_default());
-            marked.extend_from_slice(marker.as_bytes());
+            marked.extend_from_slice(put.as_bytes());
             at = value.end;
             sent.push(said);
             markers.push(says);
