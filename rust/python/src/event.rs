@@ -70,7 +70,8 @@ impl ServerSentEvent {
         id: Option<Py<PyString>>,
         retry: Option<u64>,
     ) -> Self {
-        Self { event, data: text_or(data.as_ref(), intern!(py, "")), id, retry, raw: None }
+        let data = data.unwrap_or_else(|| intern!(py, "").clone().unbind());
+        Self { event, data, id, retry, raw: None }
     }
 
     /// The event's name; "message" where the stream gave none.

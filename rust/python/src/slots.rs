@@ -21,8 +21,8 @@ const COLLECTED: u64 = 1 << 14;
 pub(crate) struct Layout {
     class: Py<PyType>,
     names: Box<[String]>,
-    /// The offset of each member.
-    offsets: Box<[usize]>,
+    /// Where each member stands, counted in slots from the object's start.
+    places: Box<[usize]>,
 }
 
 impl Layout {
@@ -42,21 +42,20 @@ impl Layout {
         if !probe.get_type().is(class) {
             return Ok(None);
         }
-        let row: Vec<_> = (head..size)
-            .step_by(SLOT)
-            .map(|offset| {
+        let row: Vec<_> = (head / SLOT..size / SLOT)
+            .map(|place| {
                 // SAFETY: an instance of this very class has `__basicsize__` bytes, all of them set when it was made,
                 // and each place of the row lies within them, aligned like the object itself. What stands there is
                 // compared as a number, not followed.
-                (offset, unsafe { probe.as_ptr().cast::<u8>().add(offset).cast::<usize>().read() })
+                (place, unsafe { probe.as_ptr().cast::<usize>().add(place).read() })
             })
             .collect();
-        let offsets: Option<Box<[usize]>> = markers
+        let places: Option<Box<[usize]>> = markers
             .iter()
-            .map(|marker| row.iter().find(|(_, word)| *word == marker.as_ptr().addr()).map(|(offset, _)| *offset))
+            .map(|marker| row.iter().find(|(_, word)| *word == marker.as_ptr().addr()).map(|(place, _)| *place))
             .collect();
         // Each marker is an object of its own, so that as many places were found as there are.
-        Ok(offsets.map(|offsets| Self { class: class.clone().unbind(), names: names.into(), offsets }))
+        Ok(places.map(|places| Self { class: class.clone().unbind(), names: names.into(), places }))
     }
 
     /// The number of a member.
@@ -82,22 +81,22 @@ impl Layout {
     pub(crate) fn row<'a, 'py>(&'a self, object: Borrowed<'a, 'py, PyAny>) -> Option<Row<'a, 'py>> {
         // SAFETY: the object is live, and so has a type.
         let class = unsafe { ffi::Py_TYPE(object.as_ptr()) };
-        (class.cast() == self.class.as_ptr()).then_some(Row { object, offsets: &self.offsets })
+        (class.cast() == self.class.as_ptr()).then_some(Row { object, places: &self.places })
     }
 }
 
 /// The members of one Struct.
 pub(crate) struct Row<'a, 'py> {
     object: Borrowed<'a, 'py, PyAny>,
-    offsets: &'a [usize],
+    places: &'a [usize],
 }
 
 impl<'a, 'py> Row<'a, 'py> {
     #[inline]
     fn slot(&self, member: usize) -> Option<*mut *mut ffi::PyObject> {
-        let offset = *self.offsets.get(member)?;
-        // SAFETY: the offset is one that was found in another instance of the class, so it lies within this one.
-        Some(unsafe { self.object.as_ptr().cast::<u8>().add(offset).cast() })
+        let place = *self.places.get(member)?;
+        // SAFETY: the place is one that was found in another instance of the class, so it lies within this one.
+        Some(unsafe { self.object.as_ptr().cast::<*mut ffi::PyObject>().add(place) })
     }
 
     /// A member; nothing where it was deleted, or is still to be set. It is not held: it lives until it is set anew.
@@ -111,7 +110,7 @@ impl<'a, 'py> Row<'a, 'py> {
 
     /// All members.
     pub(crate) fn members(&self) -> impl Iterator<Item = Option<Borrowed<'a, 'py, PyAny>>> {
-        (0..self.offsets.len()).map(|member| self.get(member))
+        (0..self.places.len()).map(|member| self.get(member))
     }
 
     /// Whether a member is this very object.
