@@ -82,6 +82,15 @@ impl Found<'_> {
         self.values.get(hole).is_some_and(|value| value.end > value.start)
     }
 
+    /// Whether an object is the integer that stands in a hole.
+    #[inline]
+    fn is_integer(&self, hole: usize, object: Borrowed<'_, '_, PyAny>) -> bool {
+        let (Some(value), Some(Kind::Integer)) = (self.values.get(hole), self.kinds.get(hole)) else { return false };
+        let sent = number(self.data.get(value.start..value.end).unwrap_or_default());
+        object.is_exact_instance_of::<PyInt>()
+            && object.extract().is_ok_and(|object| sent == Some(Number::Integer(object)))
+    }
+
     /// The value in a hole as a decoder gives it.
     #[inline]
     pub(crate) fn value<'py>(&self, py: Python<'py>, hole: usize) -> PyResult<Bound<'py, PyAny>> {
@@ -208,8 +217,8 @@ impl Plan {
         })
     }
 
-    /// Make an earlier value into this one, where it is of the same kind and has no other holder than ours; gives
-    /// whether it did.
+    /// Make an earlier value into this one, where it is of the same kind and has no other holder than ours, or find that
+    /// it is this one; gives whether it now is.
     #[inline]
     pub(crate) fn renew(&self, py: Python<'_>, found: Found<'_>, earlier: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
         match self {
@@ -241,7 +250,9 @@ impl Plan {
                 }
                 Ok(true)
             }
-            Self::Shared(_) | Self::Hole(_) | Self::Dict(_) => Ok(false),
+            // A time or a count is often the same as it was, and need not be made anew.
+            Self::Hole(hole) => Ok(found.is_integer(*hole, earlier)),
+            Self::Shared(_) | Self::Dict(_) => Ok(false),
         }
     }
 }
