@@ -17,6 +17,7 @@ use crate::member::Members;
 use crate::plan::Layouts;
 use crate::reads::{DETACH_MIN, Reads};
 use crate::times;
+use crate::turn::Needs;
 
 const CLASS: &str = "ChunkDecoder";
 
@@ -61,7 +62,7 @@ impl ChunkDecoder {
     }
 
     /// Take the next read; give this decoder, an iterator over the chunks that are complete so far.
-    fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+    pub(crate) fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let data = to_bytes(data)?;
         let mut state = slf.get().enter(slf.py())?;
         if state.reads.is_finished() {
@@ -74,7 +75,7 @@ impl ChunkDecoder {
     }
 
     /// Take the end of the input; give this decoder, an iterator over what is left.
-    fn finish(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+    pub(crate) fn finish(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         slf.get().enter(slf.py())?.reads.finish(slf.py());
         Ok(slf)
     }
@@ -100,7 +101,7 @@ impl ChunkDecoder {
     }
 
     /// May come from any thread, and waits for none.
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         if let Some(mut state) = self.state.try_lock() {
             state.stop();
@@ -250,11 +251,16 @@ impl ChunkDecoder {
         enter(py, &self.state, &self.closed, CLASS)
     }
 
+    /// What it needs when nothing is there to be handed out.
+    pub(crate) fn needs(&self) -> Needs {
+        self.state.try_lock().map_or(Needs::Read, |state| state.reads.turn.needs(state.is_over()))
+    }
+
     fn outside(&self) -> Outside<'_> {
         Outside { told: &self.told, closed: &self.closed, done: &self.done }
     }
 
-    fn next(&self, py: Python<'_>, want: Want) -> PyResult<Option<Py<PyAny>>> {
+    pub(crate) fn next(&self, py: Python<'_>, want: Want) -> PyResult<Option<Py<PyAny>>> {
         guarded(py, &self.closed, || self.enter_to_hand_out(py)?.next(py, want, &self.outside()))
     }
 
@@ -289,7 +295,7 @@ impl ChunkView {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+    pub(crate) fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.decoder.get().next(py, self.want)
     }
 

@@ -17,6 +17,7 @@ use crate::follow::count;
 use crate::found::Found;
 use crate::in_force::InForce;
 use crate::reads::{DETACH_MIN, Reads};
+use crate::turn::Needs;
 
 const CLASS: &str = "SSEDecoder";
 
@@ -164,7 +165,7 @@ impl SSEDecoder {
     }
 
     /// Take the next read; give this decoder, an iterator over what is complete so far.
-    fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+    pub(crate) fn feed<'py>(slf: Bound<'py, Self>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let data = to_bytes(data)?;
         let mut state = slf.get().enter(slf.py())?;
         if state.reads.is_finished() {
@@ -177,7 +178,7 @@ impl SSEDecoder {
 
     /// Take the end of the input; give this decoder, an iterator over what is left.
     #[pyo3(signature = (*, deliver = false))]
-    fn finish(slf: Bound<'_, Self>, deliver: bool) -> PyResult<Bound<'_, Self>> {
+    pub(crate) fn finish(slf: Bound<'_, Self>, deliver: bool) -> PyResult<Bound<'_, Self>> {
         let mut state = slf.get().enter(slf.py())?;
         state.reads.deliver_last(deliver);
         state.reads.finish(slf.py());
@@ -218,7 +219,7 @@ impl SSEDecoder {
     }
 
     /// May come from any thread, and waits for none.
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         if let Some(mut state) = self.state.try_lock() {
             state.reads.stop();
@@ -229,7 +230,7 @@ impl SSEDecoder {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+    pub(crate) fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         guarded(py, &self.closed, || self.enter(py)?.next(py, self))
     }
 
@@ -278,6 +279,11 @@ impl SSEDecoder {
 }
 
 impl SSEDecoder {
+    /// What it needs when nothing is there to be handed out.
+    pub(crate) fn needs(&self) -> Needs {
+        self.state.try_lock().map_or(Needs::Read, |state| state.reads.turn.needs(state.over))
+    }
+
     fn enter<'a>(&'a self, py: Python<'_>) -> PyResult<Locked<'a, Events>> {
         enter(py, &self.state, &self.closed, CLASS)
     }

@@ -6,6 +6,15 @@
 /// Measured by `python -m benches.fairness --save fairness`, in `benches/results/fairness.json`.
 const STRETCH: u64 = 128;
 
+/// What a decoder needs to go on, when nothing is there to be handed out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Read,
+    Turn,
+    /// Nothing more will come.
+    Nothing,
+}
+
 /// Counts down what may be done until the next turn.
 pub(crate) struct Turn {
     left: u64,
@@ -45,6 +54,15 @@ impl Turn {
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0
+    }
+
+    /// What is needed by a decoder with nothing to hand out, which may be over.
+    pub(crate) fn needs(&self, over: bool) -> Needs {
+        match (over, self.is_over()) {
+            (true, _) => Needs::Nothing,
+            (false, true) => Needs::Turn,
+            (false, false) => Needs::Read,
+        }
     }
 
     /// Begin another; gives whether this one was over.
