@@ -1,14 +1,25 @@
 """The compiled part of ssewire. Users meet these classes through the names of `ssewire` itself."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
 from types import GenericAlias
 from typing import Any, Final, Generic, Self, TypeVar, final, overload
 
 from typing_extensions import Buffer, disjoint_base
 
 from .models import CompletionUsage
+from .pull import AsyncPull
 
-__all__ = ["ChunkBatches", "ChunkDecoder", "ChunkView", "IgnoredLine", "SSEDecoder", "ServerSentEvent", "__version__"]
+__all__ = [
+    "AwaitedReads",
+    "ChunkBatches",
+    "ChunkDecoder",
+    "ChunkView",
+    "IgnoredLine",
+    "ReadyItems",
+    "SSEDecoder",
+    "ServerSentEvent",
+    "__version__",
+]
 
 __version__: Final[str]
 
@@ -246,4 +257,48 @@ class ChunkBatches(Generic[_ItemT]):
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> list[_ItemT]: ...
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
+
+@final
+class AwaitedReads:
+    """The reads of an asynchronous stream, awaited for its decoder, by one task at a time.
+
+    `awaited(awaitable)` is a coroutine that awaits what it is given.
+    """
+
+    def __new__(
+        cls,
+        decoder: SSEDecoder[Any] | ChunkDecoder[Any],
+        reads: AsyncIterator[Any],
+        awaited: Callable[[Awaitable[Any]], Coroutine[Any, Any, Any]],
+    ) -> Self: ...
+    @property
+    def reading(self) -> bool:
+        """Whether somebody awaits a read."""
+    @reading.setter
+    def reading(self, value: bool) -> None: ...
+    def stop(self) -> None:
+        """Ask for no more reads: one has failed."""
+
+@final
+class ReadyItems(Generic[_ItemT]):
+    """The items of one view of a stream: iterating gives those that come without waiting, and awaiting then the next.
+
+        for item in items:
+            return item
+        return await items
+
+    What is more than an item or a read is awaited as `pull.turn()`, `pull.ended(error)` and `pull.failed(error)`.
+    """
+
+    def __new__(cls, reads: AwaitedReads, view: Iterator[_ItemT], pull: AsyncPull) -> Self: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _ItemT:
+        """Give the next item.
+
+        Raises:
+            StopAsyncIteration: There is none.
+            StopIteration: It is to be awaited, at once.
+        """
+    def __await__(self) -> Generator[Any, Any, _ItemT]: ...
     def __class_getitem__(cls, key: Any) -> GenericAlias: ...

@@ -15,7 +15,7 @@ from .completion import ChatCompletion
 from .idle import watched_async
 from .models import ChatCompletionChunk
 from .opening import open_async
-from .pull import AsyncPull
+from .pull import AsyncItems, AsyncPull
 from .relay import AsyncRelay, Following
 
 T = TypeVar("T")
@@ -44,6 +44,7 @@ class AsyncChatStream(Chat[T], AsyncClosing):
         reads = watched_async(opened.reads, self._patience)
         self._relay: AsyncRelay | None = None
         self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
+        self._ready = self._pull.ready(self._decoder)
 
     def __aiter__(self) -> AsyncIterator[T]:
         """Give the chunks; a further iterator goes on where the last one stopped."""
@@ -51,26 +52,28 @@ class AsyncChatStream(Chat[T], AsyncClosing):
 
     async def __anext__(self) -> T:
         """Give the next chunk."""
-        return await self._pull.next(self._decoder)
+        for item in self._ready:
+            return item
+        return await self._ready
 
     def iter_text(self, choice: int | None = None) -> AsyncIterator[str]:
         """Give the text of each chunk that has some; of one choice alone where its index is given."""
-        return self._pull.over(self._texts(choice))
+        return AsyncItems(self._pull.ready(self._texts(choice)))
 
     def iter_payloads(self) -> AsyncIterator[bytes]:
         """Give the payload of each event that is a chunk; see `ChatStream.iter_payloads`."""
-        return self._pull.over(self._decoder.payloads())
+        return AsyncItems(self._pull.ready(self._decoder.payloads()))
 
     def iter_with_payload(self) -> AsyncIterator[tuple[bytes, T]]:
         """Give each chunk with the payload that it was decoded from, as it was sent."""
-        return self._pull.over(self._decoder.pairs())
+        return AsyncItems(self._pull.ready(self._decoder.pairs()))
 
     def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
         """Give lists of chunks, the cheapest loop; see `ChatStream.iter_batches`.
 
         Asynchronously a list ends where other tasks have their turn, too: behind 128 chunks, or as many KiB.
         """
-        return self._pull.over(self._batches(most))
+        return AsyncItems(self._pull.ready(self._batches(most)))
 
     def iter_bytes(self) -> AsyncIterator[bytes]:
         """Give the body exactly as it came, in the same reads, each at once; see `ChatStream.iter_bytes`."""

@@ -150,6 +150,7 @@ class AsyncEventStream(_Events[EventT], AsyncClosing):
         opened = self._follower.source = open_async(source)
         reads = watched_async(opened.reads, self._patience)
         self._pull = AsyncPull(self._decoder, opened, reads, self._follower, self._follower.refusal)
+        self._ready = self._pull.ready(self._decoder)
 
     def __aiter__(self) -> AsyncIterator[EventT]:
         """Give the events; a further iterator goes on where the last one stopped."""
@@ -157,7 +158,9 @@ class AsyncEventStream(_Events[EventT], AsyncClosing):
 
     async def __anext__(self) -> EventT:
         """Give the next event."""
-        return await self._pull.next(self._decoder)
+        for item in self._ready:
+            return item
+        return await self._ready
 
     async def aclose(self) -> None:
         """Close the response and end the stream; from any task."""

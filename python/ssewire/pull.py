@@ -1,8 +1,8 @@
-"""How a decoder gets its reads: a synchronous one asks the source itself, an asynchronous one is fed by `AsyncPull`."""
+"""How a decoder gets its reads: a synchronous one asks the source itself, for an asynchronous one they are awaited."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
 from typing import Any, Final, Generic, Self, TypeAlias, TypeVar
 
@@ -80,9 +80,10 @@ class _Refused:
 
 
 class AsyncPull:
-    """Awaits the reads of a source and feeds them to a decoder.
+    """What the views of an asynchronous stream have in common: its reads, and what ends it.
 
-    Between two steps nothing is held: no task, no lock, no context, so the stream may be closed from any task.
+    The compiled `ReadyItems` awaits the reads and feeds them to the decoder. Between two steps nothing is held: no
+    task, no lock, no context, so the stream may be closed from any task.
     """
 
     def __init__(
@@ -97,62 +98,54 @@ class AsyncPull:
         self._source = source
         self.reads = reads
         """The reads as they come, whatever the status is."""
-        self._reads = reads if source.ok else _Refused(reads, refusal)
+        self._awaited = _core.AwaitedReads(decoder, reads if source.ok else _Refused(reads, refusal), _awaited)
         self._state = state
-        self._reading = False
-        self._over = False
         decoder.take_turns()
 
-    async def next(self, view: Iterator[T]) -> T:
-        """Give the next item of `view`, an iterator over the decoder; StopAsyncIteration at the end of the stream."""
-        if self._reading:
-            raise _being_read()
-        while True:
-            try:
-                item: T = next(view, _NOTHING)
-            except BaseException:
-                # What is left to hand out needs no more reads.
-                if not self._state.relaying and (self._decoder.over or self._state.over):
-                    await self.release()
-                raise
-            if item is not _NOTHING:
-                return item
-            if self._over or self._decoder.over:
-                await self.release()
-                raise StopAsyncIteration
-            await self._read()
+    def ready(self, view: Iterator[T]) -> _core.ReadyItems[T]:
+        """Iterate over a view of the decoder."""
+        return _core.ReadyItems(self._awaited, view, self)
 
     def begin(self) -> None:
         """Refuse to begin another way of reading while somebody reads."""
-        if self._reading:
-            raise _being_read()
+        if self._awaited.reading:
+            raise SSEWireError("this stream is being read already: a stream belongs to one task at a time")
 
-    def over(self, view: Iterator[T]) -> AsyncView[T]:
-        """Iterate over another view of the decoder."""
-        return AsyncView(self, view)
+    # These are awaited by the compiled items, where there is more to do than to hand on an item or a read.
 
-    async def _read(self) -> None:
-        # The same as `alone`, in one coroutine: this is what every read costs.
-        if self._reading:
-            raise _being_read()
-        self._reading = True
+    def turn(self) -> Coroutine[Any, Any, None]:
+        """The decoder pauses: let the other tasks run."""
+        self._decoder.pausing()
+        return turn()
+
+    async def ended(self, error: BaseException) -> None:
+        """Raise what a view has raised, StopAsyncIteration at its end."""
         try:
-            if self._decoder.pausing():
-                await turn()
-            else:
-                self._decoder.feed(await anext(self._reads))
-        except StopAsyncIteration:
-            self._decoder.finish()
-        except BaseException as error:
+            raise error  # noqa: TRY301 - what closing raises shall tell of it
+        except BaseException:
+            # What is left to hand out needs no more reads.
+            if not self._state.relaying and (self._decoder.over or self._state.over):
+                await self.release()
+            raise
+        finally:
+            # The exception's traceback has this frame.
+            del error
+
+    async def failed(self, error: BaseException) -> None:
+        """Raise what a read has raised, which ends the stream."""
+        try:
+            raise error  # noqa: TRY301 - as above
+        except BaseException:
             await self._fail(error)
             raise
         finally:
-            self._reading = False
+            self._awaited.reading = False
+            del error
 
     async def alone(self, step: Callable[[], Awaitable[T]]) -> T:
         """Take a step while nobody else reads; what it raises ends the stream."""
         self.begin()
-        self._reading = True
+        self._awaited.reading = True
         try:
             return await step()
         except StopAsyncIteration:
@@ -161,10 +154,10 @@ class AsyncPull:
             await self._fail(error)
             raise
         finally:
-            self._reading = False
+            self._awaited.reading = False
 
     async def _fail(self, error: BaseException) -> None:
-        self._over = True
+        self._awaited.stop()
         instead = self._state.failed(error)
         if self._state.has_left:
             self._decoder.close()
@@ -192,21 +185,23 @@ class AsyncPull:
         await self._source.arelease()
 
 
-def _being_read() -> SSEWireError:
-    return SSEWireError("this stream is being read already: a stream belongs to one task at a time")
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
 
 
-class AsyncView(Generic[T]):
-    """One way to iterate over the decoder of an asynchronous stream."""
+class AsyncItems(Generic[T]):
+    """One way to iterate over an asynchronous stream."""
 
-    def __init__(self, pull: AsyncPull, view: Iterator[T]) -> None:
-        self._pull = pull
-        self._view = view
+    def __init__(self, ready: _core.ReadyItems[T]) -> None:
+        self._ready = ready
 
-    def __aiter__(self) -> AsyncView[T]:
+    def __aiter__(self) -> AsyncIterator[T]:
         """Give the items; a further iterator goes on where the last one stopped."""
         return self
 
     async def __anext__(self) -> T:
         """Give the next item."""
-        return await self._pull.next(self._view)
+        # What comes without waiting costs no second coroutine.
+        for item in self._ready:
+            return item
+        return await self._ready

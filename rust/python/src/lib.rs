@@ -9,9 +9,12 @@
 #![allow(clippy::inline_always)]
 
 mod alike;
+mod awaited_reads;
+mod awaiting;
 mod buffer;
 mod chat;
 mod chunks;
+mod driving;
 mod errors;
 mod event;
 mod events;
@@ -25,12 +28,17 @@ mod slots;
 mod times;
 mod turn;
 mod undecoded;
+mod view;
 mod waiting;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use crate::awaited_reads::AwaitedReads;
+    #[pymodule_export]
+    use crate::awaiting::ReadyItems;
     #[pymodule_export]
     use crate::chunks::{ChunkBatches, ChunkDecoder, ChunkView};
     #[pymodule_export]
