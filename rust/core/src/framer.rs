@@ -11,10 +11,11 @@
 
 mod block;
 mod unfinished;
+mod whole;
 
 use memchr::memchr2;
 
-use crate::field::{data_value, parse_retry, split_field, split_line};
+use crate::field::{data_value, split_line};
 use crate::step::{Event, Ignored, Step};
 use unfinished::Unfinished;
 
@@ -310,71 +311,5 @@ impl Framer {
                 }
             }
         }
-    }
-
-    /// Interpret a line that lies whole in the read; it is not blank.
-    fn take_line(&mut self, line: &[u8]) -> Line {
-        if let Some(value) = data_value(line) {
-            if self.dropping {
-                return Line::Taken;
-            }
-            if self.held() + value.len() > self.limit {
-                return Line::TooLarge;
-            }
-            if !self.has_data {
-                self.data_offset = self.line_offset;
-            }
-            self.append_data(value);
-            return Line::Taken;
-        }
-        if line.starts_with(b":") {
-            self.comments += 1;
-            return self.ignored(line, true);
-        }
-        let (name, value) = split_field(line);
-        if !matches!(name, b"event" | b"id" | b"retry") {
-            return self.ignored(line, false);
-        }
-        if self.dropping {
-            return Line::Taken;
-        }
-        if self.held() + line.len() > self.limit {
-            return Line::TooLarge;
-        }
-        match name {
-            b"event" => {
-                self.name.clear();
-                self.name.extend_from_slice(value);
-            }
-            b"id" => {
-                if !value.contains(&0) {
-                    self.id = Some(value.to_vec());
-                }
-            }
-            _ => {
-                if let Some(time) = parse_retry(value) {
-                    self.block_retry = Some(time);
-                    self.retry = Some(time);
-                }
-            }
-        }
-        Line::Taken
-    }
-
-    fn ignored(&self, line: &[u8], comment: bool) -> Line {
-        if !self.show_ignored || self.dropping {
-            Line::Taken
-        } else if self.held() + line.len() > self.limit {
-            Line::TooLarge
-        } else {
-            Line::Ignored { comment }
-        }
-    }
-
-    fn without_byte_order_mark<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
-        if !std::mem::replace(&mut self.first_line, false) {
-            return line;
-        }
-        line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
     }
 }
