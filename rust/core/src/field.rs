@@ -1,17 +1,4 @@
-//! Lines and fields, as they lie whole in some bytes (HTML standard, 9.2.5 and 9.2.6).
-
-use memchr::memchr2;
-
-/// Split at the first line end: the line before it, the byte that ends it, the rest.
-#[inline]
-pub(crate) fn split_line(input: &[u8]) -> Option<(&[u8], u8, &[u8])> {
-    // A blank line, every other line of a chat stream, needs no search.
-    let blank = matches!(input.first(), Some(b'\n' | b'\r'));
-    let at = if blank { 0 } else { memchr2(b'\n', b'\r', input)? };
-    let (line, rest) = input.split_at_checked(at)?;
-    let (end, rest) = rest.split_first()?;
-    Some((line, *end, rest))
-}
+//! Fields, as they lie whole in a line (HTML standard, 9.2.6).
 
 /// The value of a data line; one space after the colon is dropped.
 #[inline]

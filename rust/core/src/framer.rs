@@ -15,7 +15,8 @@ mod whole;
 
 use memchr::memchr2;
 
-use crate::field::{data_value, split_line};
+use crate::field::data_value;
+use crate::line::split_line;
 use crate::step::{Event, Ignored, Step};
 use unfinished::Unfinished;
 

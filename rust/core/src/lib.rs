@@ -28,6 +28,7 @@
 mod buffer;
 mod field;
 mod framer;
+mod line;
 mod step;
 
 pub use framer::{DEFAULT_MAX_EVENT_SIZE, END_OF_INPUT, Framer};
