@@ -14,11 +14,17 @@ pub(crate) fn empty(buffer: &mut Vec<u8>) {
 
 /// Append with the capacity doubling as usual, but never beyond the limit: a buffer close to a limit of 32 MiB must not
 /// take 64.
+#[inline]
 pub(crate) fn append(buffer: &mut Vec<u8>, bytes: &[u8], limit: usize) {
     let needed = buffer.len() + bytes.len();
     if needed > buffer.capacity() {
-        let doubled = (buffer.capacity() * 2).max(256).min(limit.max(needed));
-        buffer.reserve_exact(doubled.max(needed) - buffer.len());
+        grow(buffer, needed, limit);
     }
     buffer.extend_from_slice(bytes);
+}
+
+#[cold]
+fn grow(buffer: &mut Vec<u8>, needed: usize, limit: usize) {
+    let doubled = (buffer.capacity() * 2).max(256).min(limit.max(needed));
+    buffer.reserve_exact(doubled.max(needed) - buffer.len());
 }

@@ -21,7 +21,7 @@ pub(crate) fn split_line(input: &[u8]) -> Option<(&[u8], u8, &[u8])> {
 /// The first words are searched here: most lines but those of data end within them, and so do the smallest reads, while
 /// the vector routine costs more than that before it looks at anything.
 #[inline]
-fn line_end(input: &[u8]) -> Option<usize> {
+pub(crate) fn line_end(input: &[u8]) -> Option<usize> {
     let (words, tail) = input.as_chunks();
     for (number, word) in words.iter().take(WORDS).enumerate() {
         if let Some(at) = line_end_in(*word) {

@@ -5,6 +5,7 @@
 
 use super::{BYTE_ORDER_MARK, Framer, Line};
 use crate::buffer::{append, empty};
+use crate::line::line_end;
 
 /// The longest name of a field is `event` or `retry`; a line that has no colon within one byte more is unknown.
 const LONGEST_NAME: usize = 5;
@@ -25,6 +26,20 @@ pub(super) enum Unfinished {
 }
 
 impl Framer {
+    /// The fast path of events that are larger than the reads: keep one that lies whole within the unfinished data line.
+    /// Says whether it did; whatever else the read is, it is left to [`Framer::next_step`].
+    pub(super) fn keep_value(&mut self, input: &mut &[u8]) -> bool {
+        let part = *input;
+        // `held` has counted a line feed too many, as in `extend_data`.
+        if part.is_empty() || line_end(part).is_some() || self.held() - 1 + part.len() > self.limit {
+            return false;
+        }
+        append(&mut self.data, part, self.limit);
+        self.offset += part.len() as u64;
+        *input = &[];
+        true
+    }
+
     /// Keep the part of a line whose end has not been read.
     pub(super) fn keep(&mut self, part: &[u8]) -> Line {
         if self.unfinished == Unfinished::Nothing {
