@@ -236,6 +236,9 @@ impl Framer {
     }
 
     fn next_step<'a, 'r: 'a>(&'a mut self, input: &mut &'r [u8]) -> Step<'a> {
+        if self.at_rest {
+            self.skip_keep_alives(input);
+        }
         self.at_rest = false;
         self.clear_handed_out();
         // The event's only data line so far, as long as it lies whole in this read.
@@ -289,6 +292,9 @@ impl Framer {
             if line.is_empty() {
                 if self.end_block(whole.is_some()) {
                     return Step::Event(self.event(whole));
+                }
+                if self.is_at_rest() {
+                    self.skip_keep_alives(input);
                 }
             } else if let Some(value) = data_value(line)
                 && !self.has_data

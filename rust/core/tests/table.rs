@@ -82,6 +82,12 @@ const CASES: &[Case] = &[
     case("names: a long line without a colon", b"<!DOCTYPE html><html lang=en>\n\n", &[]),
     case("names: JSON is no field", b"{\"error\": {\"message\": \"no\"}}\n\ndata: x\n\n", &[data("x", 30)]),
 
+    case("keep-alives", b": a\n\n: a\n\n: a\n\ndata: x\n\n: a\n\n: a\n\n", &[data("x", 15)]),
+    case("keep-alives: one begins another", b"\n:\n\n:\n\n: a\n\n: ab\n\n: a\n\ndata: x\n\n", &[data("x", 23)]),
+    case("keep-alives: the blank line is missing", b"\n: a\n\n: a\n: a\n\n: a\ndata: x\n\n", &[data("x", 19)]),
+    case("keep-alives: other line ends", b"\n: a\r\n\r\n: a\r\n\r\n: a\r\r: a\n\r: a\r\n\ndata: x\n\n", &[data("x", 31)]),
+    case("keep-alives: what is in force stays", b"id: 1\nretry: 2\n\n: a\n\n: a\n\ndata: x\n\n: a\n\n", &[("x", "", "1", None, 26)]),
+
     case("names: a long comment", b"data: a\n: a long comment\ndata: b\n\n", &[data("a\nb", 0)]),
     case("names: a long unknown line", b"data: a\nunknown field: value\ndata: b\n\n", &[data("a\nb", 0)]),
 
