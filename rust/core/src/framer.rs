@@ -203,7 +203,7 @@ impl Framer {
     }
 
     /// The fast path: between two blocks, where nothing is held, an event of one data line that lies whole in the read
-    /// and is ended by two line feeds. Whatever else stands there is left to [`Framer::next_step`].
+    /// and is ended by two line feeds, or twice by CR LF. Whatever else stands there is left to [`Framer::next_step`].
     ///
     /// Gives nothing, and uses nothing of the input, where [`Framer::next`] would give anything else.
     #[inline]
@@ -225,7 +225,7 @@ impl Framer {
         let line = input.strip_prefix(b"data:")?;
         let line = line.strip_prefix(b" ").unwrap_or(line);
         let (value, rest) = line.split_at_checked(recognise(line)?)?;
-        let rest = rest.strip_prefix(b"\n\n")?;
+        let rest = rest.strip_prefix(b"\n\n").or_else(|| rest.strip_prefix(b"\r\n\r\n"))?;
         if value.len() > self.limit {
             return None;
         }

@@ -13,7 +13,7 @@ const PIECES: &[&[u8]] = &[
     b"\n", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\r", b"\r\n\r\n", b":", b": ", b" ", b"\0", b"\xEF\xBB\xBF", b"\xEF\xBB",
     b"\xBF", b"d", b"data", b"data:", b"data: ", b"data: x\n", b"data: [DONE]\n\n", b"data\n", b"id", b"id:", b"id: 1\n",
     b"id: 22\n\n", b"event", b"event: ", b"event: ping\n", b"events", b"retry", b"retry: ", b"retry: 10\n", b"7",
-    b"18446744073709551616", b": c\n", b": c\n\n", b": c\n\n: c\n\n", b"foo", b"foo: bar\n",
+    b"18446744073709551616", b": c\n", b": c\n\n", b": c\n\n: c\n\n", b"data: x\r\n\r\n", b"foo", b"foo: bar\n",
     b"abcdefghijklmnopqrstuvwxyz", b"\xFF", b"{\"a\":\"b\"}", b"\x0B\x0E\x8A\x8D",
 ];
 

@@ -41,6 +41,7 @@ const CASES: &[Case] = &[
     case("line ends: many blank lines", b"\n\r\n\r\r\ndata: a\n\n\n\r\n\r\r\n\ndata: b\n\n", &[data("a", 6), data("b", 22)]),
     case("line ends: no other character", "data: a\u{2028}b\u{85}c\u{b}d\u{c}e\u{2029}f\n\n".as_bytes(), &[data("a\u{2028}b\u{85}c\u{b}d\u{c}e\u{2029}f", 0)]),
     case("line ends: joined data never has a CR", b"data: a\r\ndata: b\rdata: c\ndata: d\r\n\r\n", &[data("a\nb\nc\nd", 0)]),
+    case("line ends: CR LF, and behind it another", b"\n\ndata: x\r\n\r\n\r\n\ndata: y\r\n\r\rdata: z\r\n\r\n", &[data("x", 2), data("y", 16), data("z", 27)]),
     case("line ends: wherever they stand in a word", b":\n:1\n:12\n:123\n:1234\n:12345\n:123456\n:1234567\n:12345678\rdata: x\n\n", &[data("x", 54)]),
     case("line ends: a byte away from one", b"\t\x0B\x0C\x0E\x8A\x8D\x0B\x0C\ndata: x\n\n", &[data("x", 9)]),
     case("a CR completes an event", b"data: x\r\r", &[data("x", 0)]),
