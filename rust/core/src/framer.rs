@@ -197,6 +197,7 @@ impl Framer {
     pub fn next<'a, 'r: 'a>(&'a mut self, input: &mut &'r [u8]) -> Step<'a> {
         match self.next_plain(input) {
             Some(event) => Step::Event(event),
+            None if self.at_rest && input.is_empty() => Step::NeedMore,
             None if self.unfinished == Unfinished::Data && self.keep_value(input) => Step::NeedMore,
             None => self.next_step(input),
         }
