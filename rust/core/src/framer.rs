@@ -3,7 +3,7 @@
 //! A line that lies whole in the read is looked at in place, and the data of an event with a single data line is
 //! handed out as a slice of the read. Only what a read leaves unfinished is copied: the value of a data line goes
 //! straight to `data`, the beginning of any other line to `line`. Each byte is searched for a line end twice at the most
-//! (by the fast path, and where that gives up, by the general one), and copied once at the most, so the work grows with
+//! (by a fast path, and where that gives up, by the general one), and copied once at the most, so the work grows with
 //! the bytes however they are cut.
 //!
 //! To change this file: the decoder in `tests/common/twin.rs` says the same in the standard's own words, and the tests
