@@ -30,12 +30,14 @@ pytest_in = SSEWIRE_ENVIRONMENT=$(1) PYTHONPATH=$(CURDIR)/python $(ENVIRONMENTS)
 bench: build $(STAMPS)/bench ## measure against the other parsers and the floor; ends with a table of ratios
 	$(BIN)/python -m benches
 
-bench-core: rust ## measure the Rust core alone (criterion)
-	cargo bench --locked -p ssewire-core
+bench-core: build $(STAMPS)/bench ## measure the Rust core against the parsers of other languages, on the same bytes
+	$(BIN)/python -m benches.core
 
 lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## formatters, linters, type checkers, stubs against the binary
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo fmt --manifest-path rust/benches/Cargo.toml --check
+	cargo clippy --manifest-path rust/benches/Cargo.toml --all-targets --locked -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -44,6 +46,7 @@ lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## forma
 
 fmt: rust $(STAMPS)/lint ## format everything
 	cargo fmt --all
+	cargo fmt --manifest-path rust/benches/Cargo.toml
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -51,7 +54,7 @@ wheel: rust $(STAMPS)/build ## build a wheel for this Python, and the source dis
 	$(BIN)/maturin build --release --locked --sdist --out dist --interpreter $(BIN)/python
 
 clean: ## remove all that the other verbs made
-	rm -rf $(VENV) target dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) target rust/benches/target benches/node/node_modules dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	rm -f python/ssewire/_core*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
