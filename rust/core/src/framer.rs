@@ -244,14 +244,14 @@ impl Framer {
         self.clear_handed_out();
         // The event's only data line so far, as long as it lies whole in this read.
         let mut whole: Option<&'r [u8]> = None;
-        loop {
-            if self.after_cr && !input.is_empty() {
-                self.after_cr = false;
-                if let Some(rest) = input.strip_prefix(b"\n") {
-                    *input = rest;
-                    self.offset += 1;
-                }
+        if self.after_cr && !input.is_empty() {
+            self.after_cr = false;
+            if let Some(rest) = input.strip_prefix(b"\n") {
+                *input = rest;
+                self.offset += 1;
             }
+        }
+        loop {
             let Some((part, line_end, rest)) = split_line(input) else {
                 if let Some(value) = whole {
                     self.append_data(value);
@@ -267,9 +267,15 @@ impl Framer {
                 };
             };
             let start = self.offset;
-            *input = rest;
             self.offset = start + part.len() as u64 + 1;
-            self.after_cr = line_end == b'\r';
+            *input = rest;
+            if line_end == b'\r' {
+                self.after_cr = rest.is_empty();
+                if let Some(rest) = rest.strip_prefix(b"\n") {
+                    *input = rest;
+                    self.offset += 1;
+                }
+            }
 
             if self.unfinished != Unfinished::Nothing {
                 match self.finish_line(part) {
