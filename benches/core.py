@@ -150,7 +150,8 @@ def judge(rows: list[Row]) -> Iterator[dict[str, object]]:
         medians = {row.peer: row.median for row in chosen}
         crates = {r.peer: r.median for r in chosen if r.language == "rust" and not r.peer.startswith(OURS)}
         others = {r.peer: r.median for r in chosen if r.language != "rust"}
-        for ours, peers, bound in ((OURS, crates, 2.5 if scenario == "chat" else 1), (OURS_WITH_TEXT, others, 1)):
+        far = 2.5 if scenario.startswith("chat") else 1
+        for ours, peers, bound in ((OURS, crates, far), (OURS_WITH_TEXT, others, 1)):
             if peers:
                 fastest = min(peers, key=peers.__getitem__)
                 ratio = peers[fastest] / medians[ours]
@@ -169,10 +170,10 @@ def _print(console: Console, title: str, rows: list[Row]) -> None:
     """Print one scenario at one read size, the fastest first."""
     table = Table(title=title, title_justify="left")
     table.add_column("parser", no_wrap=True)
-    table.add_column("language")
+    table.add_column("language", no_wrap=True)
     medians = {row.peer: row.median for row in rows}
     ours = [name for name in (OURS, OURS_WITH_TEXT) if name in medians]
-    for column in ("ns/event", "min", "max", "MB/s", *(f"times {name}" for name in ours)):
+    for column in ("ns/event", "min", "max", "MB/s", *(f"x {name}" for name in ours)):
         table.add_column(column, justify="right", no_wrap=True)
     for row in sorted(rows, key=lambda row: row.median):
         speed = row.bytes / row.events / row.median * 1e3

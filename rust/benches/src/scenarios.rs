@@ -1,7 +1,7 @@
 //! The streams that are read, and the reads they arrive in.
 //!
-//! Chat is our own; the other four are the scenarios that the crate `sse-core` publishes, in the shapes of its own
-//! benchmark: sizes, fields and reads.
+//! Chat is our own, also with the line ends that some providers send; the other four are the scenarios that the crate
+//! `sse-core` publishes, in the shapes of its own benchmark: sizes, fields and reads.
 
 use std::fmt::Write as _;
 
@@ -83,6 +83,7 @@ pub fn all() -> Vec<Scenario> {
     let scenario = |name, body: String, blocks, reads| Scenario { name, body: Bytes::from(body), blocks, reads };
     vec![
         scenario("chat", chat(20_000), 20_001, &[Reads::Whole, Reads::Bytes(4096), Reads::Event]),
+        scenario("chat-crlf", chat(20_000).replace('\n', "\r\n"), 20_001, &[Reads::Bytes(4096)]),
         scenario("large", all_fields(64, 40_000), 64, &[Reads::Whole, Reads::Bytes(4096), Reads::Bytes(1460)]),
         scenario("small", "data: {\"t\":\"a\"}\n\n".repeat(100_000), 100_000, &[Reads::Bytes(1460)]),
         scenario("keep-alives", ": keepalive\n\n".repeat(200_000), 200_000, &[Reads::Bytes(1460)]),
