@@ -20,13 +20,11 @@ from unittest.mock import patch
 
 import trio
 import trio.lowlevel
-from rich.console import Console
-from rich.table import Table
 
 import ssewire
 from benches.corpus import cut, generated
 from benches.measure import command, environment
-from benches.report import save, terminal
+from benches.report import print_rows, save, terminal
 from ssewire import _core
 
 _EVENTS = 10_000
@@ -173,10 +171,10 @@ def main() -> None:
     gc.freeze()
     with console.status("gaps"):
         gaps = [*alone(arguments.rounds), *beside(arguments.rounds)]
-    _print(console, "milliseconds between two ticks of a task beside the streams (medians of the rounds)", gaps)
+    print_rows(console, "milliseconds between two ticks of a task beside the streams (medians of the rounds)", gaps)
     with console.status("costs"):
         costs = list(cost(arguments.rounds))
-    _print(console, "nanoseconds of processor time an event, one stream alone", costs)
+    print_rows(console, "nanoseconds of processor time an event, one stream alone", costs)
     if arguments.save:
         save(arguments.save, gaps=gaps, cost=costs)
 
@@ -243,15 +241,6 @@ def _cost(case: Case) -> float:
     else:
         trio.run(timed)
     return spent[0] / (streams * _EVENTS)
-
-
-def _print(console: Console, title: str, rows: list[dict[str, object]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name in ("loop", "way", "reads", "turns") else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(str, row.values()))
-    console.print(table)
 
 
 if __name__ == "__main__":

@@ -15,13 +15,10 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from rich.console import Console
-from rich.table import Table
-
 import ssewire
 from benches import corpus
 from benches.measure import command, environment
-from benches.report import save, terminal
+from benches.report import print_rows, save, terminal
 
 _MIB = 1024 * 1024
 _LIMIT = 32 * _MIB
@@ -121,7 +118,7 @@ def main() -> None:
     for name in arguments.table or _TABLES:
         title, rows = _TABLES[name]
         found[name] = list(rows(arguments.rounds))
-        _print(console, title, found[name])
+        print_rows(console, title, found[name])
     if arguments.save:
         save(arguments.save, **found)
 
@@ -240,15 +237,6 @@ def _peak() -> int:
 def _status(name: str) -> int:
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
-
-
-def _print(console: Console, title: str, rows: list[dict[str, object]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name in ("form", "body", "outcome") else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(str(row.get(name, "")) for name in rows[0]))
-    console.print(table)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,16 @@ def print_targets(console: Console, verdicts: list[dict[str, object]]) -> None:
     console.print(table)
 
 
+def print_rows(console: Console, title: str, rows: list[dict[str, object]]) -> None:
+    """Print rows of the same columns, those of words to the left."""
+    table = Table(title=title, title_justify="left")
+    for name, value in rows[0].items():
+        table.add_column(name, justify="left" if isinstance(value, str) else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(str(row.get(name, "")) for name in rows[0]))
+    console.print(table)
+
+
 def save(name: str, **figures: Sequence[object]) -> Path:
     """Write figures, with the command and the machine they came from, to `benches/results/<name>.json`."""
     path = RESULTS / f"{name}.json"
