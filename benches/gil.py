@@ -43,7 +43,7 @@ _EVENTS = {
     "64 KiB, short lines": b"data: 123456789\n" * (4 * _KIB) + b"\n",
 }
 # The decoder's private keyword: from so many bytes on it releases the interpreter.
-_MODES = {"kept": 2**62, "released": 1}
+MODES = {"kept": 2**62, "released": 1}
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def main() -> None:
     console.print(f"two threads that hash without the interpreter run {parallel():.2f} times as fast as one here")
     table = Table(title="MB/s: interpreter kept, released", title_justify="left")
     table.add_column("event", no_wrap=True)
-    for column in ("read", *(f"{way} {mode}" for way in _WAYS for mode in _MODES)):
+    for column in ("read", *(f"{way} {mode}" for way in _WAYS for mode in MODES)):
         table.add_column(column, justify="right")
     rows: list[dict[str, object]] = []
     for event, block in _EVENTS.items():
@@ -77,10 +77,10 @@ def measure(block: bytes, read: int, rounds: int) -> dict[str, float]:
     """Give the median throughput of each way and mode, interleaved."""
     # Each thread has bytes of its own, as streams do.
     streams = [cut(block * (_BODY // len(block)), read) for _ in range(2)]
-    speeds: dict[str, list[float]] = {f"{way} {mode}": [] for way in _WAYS for mode in _MODES}
+    speeds: dict[str, list[float]] = {f"{way} {mode}": [] for way in _WAYS for mode in MODES}
     for _ in range(rounds):
         for way, run in _WAYS.items():
-            for mode, detach_min in _MODES.items():
+            for mode, detach_min in MODES.items():
                 speeds[f"{way} {mode}"].append(run(streams, detach_min) / 1e6)
     return {name: median(values) for name, values in speeds.items()}
 
@@ -101,7 +101,7 @@ def _decode(reads: list[bytes], detach_min: int) -> int:
                 return done
 
 
-def _speed(work: Sequence[Callable[[], int]]) -> float:
+def speed(work: Sequence[Callable[[], int]]) -> float:
     """Run each in a thread of its own; gives bytes a second of all together."""
     done: list[int] = []
     threads = [threading.Thread(target=lambda one=one: done.append(one())) for one in work]
@@ -114,11 +114,11 @@ def _speed(work: Sequence[Callable[[], int]]) -> float:
 
 
 def _alone(streams: list[list[bytes]], detach_min: int) -> float:
-    return _speed([partial(_decode, streams[0], detach_min)])
+    return speed([partial(_decode, streams[0], detach_min)])
 
 
 def _two(streams: list[list[bytes]], detach_min: int) -> float:
-    return _speed([partial(_decode, reads, detach_min) for reads in streams])
+    return speed([partial(_decode, reads, detach_min) for reads in streams])
 
 
 def _beside(streams: list[list[bytes]], detach_min: int) -> float:
@@ -150,7 +150,7 @@ def parallel() -> float:
             done += len(block)
         return done
 
-    return _speed([hash_some, hash_some]) / _speed([hash_some])
+    return speed([hash_some, hash_some]) / speed([hash_some])
 
 
 if __name__ == "__main__":
