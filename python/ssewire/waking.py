@@ -7,16 +7,12 @@ it serves others too, and behind the end of a body it may serve the next request
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 Fileno: TypeAlias = Callable[[], int]
-
-# Shutting down is the same for every family.
-_ANY_SOCKET: Final = (socket.AF_INET, socket.SOCK_STREAM)
 
 
 def has_socket(fileno: Fileno) -> bool:
@@ -30,11 +26,16 @@ def has_socket(fileno: Fileno) -> bool:
 def shut_down(fileno: Fileno) -> None:
     """End both directions of a connection, which ends every read from it."""
     # A response that has no socket, or has given it back, has nobody waiting.
-    with suppress(Exception), socket.fromfd(number := fileno(), *_ANY_SOCKET) as below:
-        # Asked once more, at once before: the other thread may have met the end of the body meanwhile, and the client
-        # given the connection to another request.
-        if fileno() == number:
-            below.shutdown(socket.SHUT_RDWR)
+    with suppress(Exception):
+        # Imported here: it takes a tenth of importing this package, and who has a connection has it.
+        import socket
+
+        # Shutting down is the same for every family.
+        with socket.fromfd(number := fileno(), socket.AF_INET, socket.SOCK_STREAM) as below:
+            # Asked once more, at once before: the other thread may have met the end of the body meanwhile, and the
+            # client given the connection to another request.
+            if fileno() == number:
+                below.shutdown(socket.SHUT_RDWR)
 
 
 def of_httpx(response: Any) -> int:
