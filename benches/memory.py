@@ -1,4 +1,4 @@
-"""`python -m benches.memory`: what large events and long streams cost in memory, and how time grows with an event.
+"""`python -m benches.memory`: what large events, long streams and many cost in memory; how time grows.
 
 Rust's memory does not show in tracemalloc, so each case runs in a process of its own, which says by how much its
 resident set has grown at the most. Bodies are made read by read from one small block: none is ever held whole.
@@ -6,19 +6,18 @@ resident set has grown at the most. Bodies are made read by read from one small 
 
 import argparse
 import json
-import resource
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 import ssewire
 from benches import corpus
+from benches.idle import idle_streams
 from benches.measure import command, environment
 from benches.report import print_rows, save, terminal
+from benches.resident import in_child, peak, resident
 
 _MIB = 1024 * 1024
 _LIMIT = 32 * _MIB
@@ -130,7 +129,7 @@ def at_the_limit(_rounds: int) -> Rows:
             for form in _FORMS:
                 if body == "many lines" and form == "ChatStream" and size < _LIMIT:
                     continue  # numbers, line by line: no chunk, so what it costs depends on what the user does
-                found = _in_child(form, body, size, _READ, _LIMIT)
+                found = in_child("benches.memory", form, body, size, _READ, _LIMIT)
                 grown = float(str(found["grown"]))
                 row = {"event MiB": size // _MIB, "body": body, "form": form, "outcome": found["outcome"]}
                 yield {**row, "grown MiB": round(grown / _MIB, 1), "x limit": round(grown / _LIMIT, 2)}
@@ -142,9 +141,21 @@ def long_streams(_rounds: int) -> Rows:
         for read in (_READ, 16 * _READ):
             row: dict[str, object] = {"form": form, "read": read}
             for size in (64, 1024):
-                found = _in_child(form, "chunks", size * _MIB, read, _LIMIT)
+                found = in_child("benches.memory", form, "chunks", size * _MIB, read, _LIMIT)
                 row[f"{size} MiB: grown MiB"] = round(float(str(found["grown"])) / _MIB, 2)
             yield row
+
+
+def one_read(_rounds: int) -> Rows:
+    """All of a stream in one read: neither the framer nor a list of results may grow with it."""
+    for form in _FORMS | _WAYS:
+        if form == _MERGED:
+            continue  # the text of a million chunks
+        row: dict[str, object] = {"form": form}
+        for size in (16, 256):
+            found = in_child("benches.memory", form, "chunks", size * _MIB, 0, _LIMIT)
+            row[f"{size} MiB: grown MiB"] = round(float(str(found["grown"])) / _MIB, 2)
+        yield row
 
 
 def many_chunks(_rounds: int) -> Rows:
@@ -154,7 +165,7 @@ def many_chunks(_rounds: int) -> Rows:
         for chunks in (100_000, 1_000_000, 10_000_000):
             if form == _MERGED and chunks > 1_000_000:
                 continue
-            found = _in_child(form, "chunks", chunks * _CHUNK, _READ, _LIMIT)
+            found = in_child("benches.memory", form, "chunks", chunks * _CHUNK, _READ, _LIMIT)
             row[f"{chunks:,} chunks: grown MiB"] = round(float(str(found["grown"])) / _MIB, 2)
         yield row
 
@@ -189,54 +200,30 @@ _TABLES: dict[str, tuple[str, Callable[[int], Rows]]] = {
         at_the_limit,
     ),
     "streams": ("streams of ordinary chunks: what the process grew by", long_streams),
+    "read": ("a stream of ordinary chunks in one read: what the process grew by beyond that", one_read),
+    "idle": ("streams that wait, each having read 20 events of its own", idle_streams),
     "chunks": ("streams of many chunks: what the process grew by", many_chunks),
     "doubling": ("milliseconds for one event, the limit raised (twice the event: twice the time)", doubling),
 }
 
 
 def child(form: str, body: str, size: int, read: int, limit: int) -> dict[str, object]:
-    """Read one body in this process, and say how it ended and what the process grew by."""
+    """Read one body in this process, whole if `read` is 0, and say how it ended and what the process grew by."""
     run = (_FORMS | _WAYS)[form]
     _count(run, endless(16 * _READ, _READ), limit)  # what is allocated once, whatever comes
-    before = _resident()
+    reads: Iterable[bytes] = _BODIES[body](size, read or _READ)
+    if not read:
+        reads = [b"".join(reads)]
+    before = resident()
     try:
-        outcome = f"{_count(run, _BODIES[body](size, read), limit):,} items"
+        outcome = f"{_count(run, reads, limit):,} items"
     except ssewire.EventTooLargeError as error:
         outcome = f"{type(error).__name__}, limit {error.limit:,}"
-    return {"outcome": outcome, "grown": _peak() - before}
+    return {"outcome": outcome, "grown": peak() - before}
 
 
 def _count(form: Form, reads: Iterable[bytes], limit: int) -> int:
     return sum(1 for _ in form(reads, limit))
-
-
-def _in_child(*arguments: object) -> dict[str, object]:
-    run = [sys.executable, "-m", "benches.memory", "child", *map(str, arguments)]
-    output = subprocess.run(run, check=True, capture_output=True, text=True).stdout  # noqa: S603
-    found: dict[str, object] = json.loads(output)
-    return found
-
-
-def _resident() -> int:
-    """Give the resident set now, and where the system allows it let the peak begin here."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        return _status("VmRSS")
-    except OSError:
-        return _peak()
-
-
-def _peak() -> int:
-    try:
-        return _status("VmHWM")
-    except OSError:
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _status(name: str) -> int:
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 if __name__ == "__main__":
