@@ -184,6 +184,12 @@ def _text_of(size: int) -> Callable[[Random], Payloads]:
     return payloads
 
 
+def escapes(random: Random) -> Payloads:
+    """Alike but for a text in which every character is an escape."""
+    while True:
+        yield _chunk("".join(random.choice('\n\t"\\') for _ in range(500)))
+
+
 def ordinary(random: Random) -> Payloads:
     """What streams are like; nothing hostile, for comparison."""
     while True:
@@ -210,5 +216,6 @@ STREAMS: dict[str, Callable[[Random], Payloads]] = {
     "20 changing texts": many_holes,
     "small": small,
     **{f"alike, of {size:,} bytes": _alike_of(size) for size in (3000, 5000, 100_000)},
+    "text of escapes": escapes,
     **{f"text of {size:,} bytes": _text_of(size) for size in (3000, 100_000)},
 }
