@@ -14,13 +14,20 @@ pub(crate) fn scan(bytes: &[u8]) -> Scan {
         at += plain(bytes.get(at..).unwrap_or_default());
         match bytes.get(at) {
             Some(b'"') => break,
-            Some(b'\\') => match escape(bytes.get(at..).unwrap_or_default()) {
-                Some((_, length)) => {
-                    escaped = true;
-                    at += length;
+            Some(b'\\') => {
+                escaped = true;
+                let first = at;
+                // They like company, in source code and in JSON as a text.
+                while short(bytes.get(at..).unwrap_or_default()).is_some() {
+                    at += 2;
                 }
-                None => return Scan::Doubt,
-            },
+                if at == first {
+                    match escape(bytes.get(at..).unwrap_or_default()) {
+                        Some((_, length)) => at += length,
+                        None => return Scan::Doubt,
+                    }
+                }
+            }
             Some(0x80..) => {
                 ascii = false;
                 at += 1;
@@ -62,31 +69,34 @@ fn says_error(body: &[u8]) -> bool {
     body.strip_suffix(b"error").is_some_and(|before| matches!(before.last(), None | Some(b'"')))
 }
 
-/// The character that the escape at the start of the bytes stands for, and its length; nothing where it is none, or
-/// half a surrogate pair.
-fn escape(bytes: &[u8]) -> Option<(char, usize)> {
-    let simple = match bytes.get(1)? {
-        b'"' => '"',
-        b'\\' => '\\',
-        b'/' => '/',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'n' => '\n',
-        b'r' => '\r',
-        b't' => '\t',
-        b'u' => {
-            let first = hexadecimal(bytes.get(2..6)?)?;
-            if !(0xd800..0xe000).contains(&first) {
-                return Some((char::from_u32(first)?, 6));
-            }
-            let second = hexadecimal(bytes.get(6..12)?.strip_prefix(b"\\u")?)?;
-            let pair = first < 0xdc00 && (0xdc00..0xe000).contains(&second);
-            let code = 0x1_0000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
-            return Some((char::from_u32(code).filter(|_| pair)?, 12));
-        }
+/// The character that the escape of one letter at the start of the bytes stands for; nothing where there is none.
+#[inline]
+fn short(bytes: &[u8]) -> Option<u8> {
+    let [b'\\', letter, ..] = bytes else { return None };
+    Some(match letter {
+        b'"' => b'"',
+        b'\\' => b'\\',
+        b'/' => b'/',
+        b'b' => 0x8,
+        b'f' => 0xc,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
         _ => return None,
-    };
-    Some((simple, 2))
+    })
+}
+
+/// The character that the escape by number at the start of the bytes stands for, and its length; nothing where it is
+/// none, or half a surrogate pair.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let first = hexadecimal(bytes.strip_prefix(b"\\u")?.get(..4)?)?;
+    if !(0xd800..0xe000).contains(&first) {
+        return Some((char::from_u32(first)?, 6));
+    }
+    let second = hexadecimal(bytes.get(6..12)?.strip_prefix(b"\\u")?)?;
+    let pair = first < 0xdc00 && (0xdc00..0xe000).contains(&second);
+    let code = 0x1_0000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
+    Some((char::from_u32(code).filter(|_| pair)?, 12))
 }
 
 fn hexadecimal(digits: &[u8]) -> Option<u32> {
@@ -99,13 +109,20 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
 pub fn unescape(body: &[u8]) -> String {
     let mut said = Vec::with_capacity(body.len());
     let mut rest = body;
-    while let Some(at) = rest.iter().position(|byte| *byte == b'\\') {
-        let (before, from) = rest.split_at(at);
-        said.extend_from_slice(before);
-        let (character, length) = escape(from).unwrap_or(('\\', 1));
-        said.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        rest = from.get(length..).unwrap_or_default();
+    while let Some(first) = rest.first() {
+        let used = if let Some(character) = short(rest) {
+            said.push(character);
+            2
+        } else if *first == b'\\' {
+            let (character, length) = escape(rest).unwrap_or(('\\', 1));
+            said.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            length
+        } else {
+            let before = rest.split(|byte| *byte == b'\\').next().unwrap_or_default();
+            said.extend_from_slice(before);
+            before.len()
+        };
+        rest = rest.get(used..).unwrap_or_default();
     }
-    said.extend_from_slice(rest);
     String::from_utf8(said).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
