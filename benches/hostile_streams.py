@@ -190,6 +190,12 @@ def escapes(random: Random) -> Payloads:
         yield _chunk("".join(random.choice('\n\t"\\') for _ in range(500)))
 
 
+def escapes_by_number(random: Random) -> Payloads:
+    """The same with four digits for each: so servers write all but ASCII, and nothing hostile."""
+    while True:
+        yield _chunk("".join(chr(random.randrange(0x4E00, 0x9FA6)) for _ in range(500)))
+
+
 def ordinary(random: Random) -> Payloads:
     """What streams are like; nothing hostile, for comparison."""
     while True:
@@ -217,5 +223,6 @@ STREAMS: dict[str, Callable[[Random], Payloads]] = {
     "small": small,
     **{f"alike, of {size:,} bytes": _alike_of(size) for size in (3000, 5000, 100_000)},
     "text of escapes": escapes,
+    "text of escapes by number": escapes_by_number,
     **{f"text of {size:,} bytes": _text_of(size) for size in (3000, 100_000)},
 }
