@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benches import targets
 from benches.measure import Result, command, environment
-from benches.peers import FLOOR, Suite
+from benches.peers import Suite
+from benches.targets import FLOOR
 
 _WIDTH = 120
 RESULTS = Path(__file__).parent / "results"
@@ -29,7 +32,7 @@ def print_suite(console: Console, suite: Suite, reads: str, results: list[Result
     medians = {result.peer: result.median for result in results}
     for result in sorted(results, key=lambda result: result.median):
         cells = [f"{result.median:,.0f}", f"{result.min:,.0f}", f"{result.max:,.0f}"]
-        cells += [f"{_ratio(name, result.median, medians[name]):.2f}" for name in suite.references]
+        cells += [f"{targets.ratio(name, result.median, medians[name]):.2f}" for name in suite.references]
         table.add_row(result.peer, *cells, style="bold" if result.peer == "ssewire" else None)
     console.print(table)
 
@@ -38,33 +41,10 @@ def _column(reference: str) -> str:
     return "x floor" if reference == FLOOR else f"{reference} x"
 
 
-def _ratio(reference: str, ours: float, theirs: float) -> float:
-    """How many times as fast as the reference; of the floor, how many times its time."""
-    return ours / theirs if reference == FLOOR else theirs / ours
-
-
 def judge(suite: Suite, results: list[Result]) -> list[dict[str, object]]:
     """Hold the medians against the targets of the suite."""
     medians = {(result.reads, result.peer): result.median for result in results if result.suite == suite.name}
-    verdicts: list[dict[str, object]] = []
-    for target in suite.targets:
-        for reads in target.reads:
-            ours, theirs = medians.get((reads, "ssewire")), medians.get((reads, target.reference))
-            if ours is None or theirs is None:
-                continue
-            ratio = _ratio(target.reference, ours, theirs)
-            at_most = target.reference == FLOOR
-            verdicts.append(
-                {
-                    "suite": suite.name,
-                    "reads": reads,
-                    "against": target.reference,
-                    "target": f"{'at most' if at_most else 'at least'} {target.bound:g}",
-                    "measured": round(ratio, 2),
-                    "met": ratio <= target.bound if at_most else ratio >= target.bound,
-                }
-            )
-    return verdicts
+    return [asdict(verdict) for verdict in targets.judge(suite.name, medians)]
 
 
 def print_targets(console: Console, verdicts: list[dict[str, object]]) -> None:
