@@ -8,7 +8,7 @@ STAMPS := $(VENV)/.stamps
 ENVIRONMENTS := $(VENV)/environments
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test environments bench bench-core lint fmt wheel clean build rust
+.PHONY: help demo test environments bench bench-core bench-report lint fmt wheel clean build rust
 
 help: ## list the verbs
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1|/' | column -t -s '|'
@@ -16,7 +16,7 @@ help: ## list the verbs
 demo: build $(STAMPS)/cli ## build, then read live streams of the three providers from a server on loopback
 	$(BIN)/ssewire demo
 
-test: build $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli environments ## build, then run every test, Rust and Python, and each benchmark once
+test: build $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli $(STAMPS)/plots environments ## build, then run every test, Rust and Python, and each benchmark once
 	cargo test --workspace --locked
 	$(BIN)/python -m pytest
 	$(BIN)/python -m pytest benches --quiet --benchmark-disable
@@ -33,7 +33,10 @@ bench: build $(STAMPS)/bench ## measure against the other parsers and the floor;
 bench-core: build $(STAMPS)/bench ## measure the Rust core against the parsers of other languages, on the same bytes
 	$(BIN)/python -m benches.core
 
-lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli ## formatters, linters, type checkers, stubs against the binary
+bench-report: $(STAMPS)/plots ## write docs/benchmarks.md, its plots and the README's figures from benches/results
+	$(BIN)/python -m benches.reporting
+
+lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli $(STAMPS)/plots ## formatters, linters, type checkers, stubs against the binary
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo fmt --manifest-path rust/benches/Cargo.toml --check
@@ -77,7 +80,7 @@ $(STAMPS)/build: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet "maturin>=1.14,<2" "msgspec>=0.20"
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/test $(STAMPS)/bench $(STAMPS)/lint $(STAMPS)/environments: $(STAMPS)/%: pyproject.toml | $(BIN)/python
+$(STAMPS)/test $(STAMPS)/bench $(STAMPS)/plots $(STAMPS)/lint $(STAMPS)/environments: $(STAMPS)/%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --group $*
 	@mkdir -p $(STAMPS) && touch $@
 

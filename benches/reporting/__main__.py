@@ -1,0 +1,37 @@
+"""`python -m benches.reporting`: the page, its plots and the README's figures, from the files in `benches/results`."""
+
+import argparse
+from pathlib import Path
+
+from benches.reporting import drawing
+from benches.reporting.markdown import PAGE, PLOTS
+from benches.reporting.page import page
+from benches.reporting.readme import README, readme
+from benches.reporting.results import RESULTS, ROOT, load
+
+
+def main() -> None:
+    """Write all of them, and say what could not be written."""
+    parser = argparse.ArgumentParser(prog="python -m benches.reporting", description=__doc__)
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, help="where the figures are (default: benches/results)"
+    )
+    results = load(parser.parse_args().results)
+    made = page(results)
+
+    PAGE.write_text(made.text, "utf-8")
+    README.write_text(readme(README.read_text("utf-8"), results), "utf-8")
+    PLOTS.mkdir(exist_ok=True)
+    for old in PLOTS.glob("*.svg"):
+        if old.name not in {chart.file for chart in made.charts}:
+            old.unlink()
+    for chart in made.charts:
+        (PLOTS / chart.file).write_text(drawing.draw(chart), "utf-8")
+
+    print(f"wrote {PAGE.relative_to(ROOT)} with {len(made.charts)} plots, and the figures of {README.name}")
+    for name in made.missing:
+        print(f"left out: what benches/results/{name}.json would show, for it is not there")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""What was promised, what was measured, and whether the one keeps the other."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from benches import targets
+from benches.reporting.markdown import Part, Section, number, paragraph, table
+from benches.reporting.results import READS, Results, Row
+from benches.targets import FLOOR, OURS, Verdict
+
+_WHAT = {"payloads": "payloads as bytes", "events": "events with text", "typed": "typed chunks", "text": "text"}
+
+
+class Promise(NamedTuple):
+    """One line of the second table."""
+
+    what: str
+    bound: str
+    measured: str
+    met: bool
+
+
+def _part(results: Results) -> Part | None:
+    texts = [*_of_suites(results)]
+    others = [promise for of in _OTHERS for promise in of(results)]
+    if others:
+        rows = [(*promise[:3], _word(met=promise.met)) for promise in others]
+        texts.append(table(["", "promised", "measured, the worst case", "kept"], rows))
+    if not texts:
+        return None
+    words = paragraph(
+        "What the project set out to show, judged by the figures on this page. The first table holds for recorded"
+        " streams; the generated one stands beside it."
+    )
+    return Part("\n\n".join([words, *texts]))
+
+
+def _of_suites(results: Results) -> Iterator[str]:
+    corpora = results.corpora()
+    verdicts = {
+        (corpus, verdict.suite, verdict.reads, verdict.against): verdict
+        for corpus, figures in corpora.items()
+        for suite in targets.TARGETS
+        for verdict in targets.judge(suite, figures.medians(suite))
+    }
+    if not verdicts:
+        return
+    rows = []
+    for case in dict.fromkeys(key[1:] for key in verdicts):
+        suite, reads, against = case
+        found = [verdicts.get((corpus, *case)) for corpus in corpora]
+        target = next(verdict.target for verdict in found if verdict)
+        rows.append([f"{_WHAT[suite]}, {_against(against)}", READS[reads], target, *_cells(found)])
+    corpus_heads = [head for corpus in corpora for head in (corpus, "kept")]
+    yield table(["", "cut", "promised", *corpus_heads], rows, left=2)
+
+
+def _against(reference: str) -> str:
+    return "÷ floor" if reference == FLOOR else f"times as fast as {reference}"
+
+
+def _cells(found: Iterable[Verdict | None]) -> Iterator[str]:
+    for verdict in found:
+        yield from (number(verdict.measured), _word(met=verdict.met)) if verdict else ("", "")
+
+
+def _word(*, met: bool) -> str:
+    return "yes" if met else "**no**"
+
+
+def _core(results: Results) -> Iterator[Promise]:
+    figures = results.get("core")
+    if figures is None:
+        return
+    for scenario in dict.fromkeys(row["scenario"] for row in figures.first):
+        rows = [row for row in figures.first if row["scenario"] == scenario]
+        bound = 2.5 if scenario == "chat" else 1
+        crates = [row["peer"] for row in rows if row["language"] == "Rust" and not row["peer"].startswith(OURS)]
+        yield from _ahead(f"core, {scenario}: times as fast as the fastest crate", rows, OURS, crates, bound)
+        others = [row["peer"] for row in rows if row["language"] != "Rust"]
+        yield from _ahead(f"core with text, {scenario}: times as fast as {others[:1]}", rows, f"{OURS}-text", others, 1)
+
+
+def _ahead(what: str, rows: list[Row], ours: str, theirs: list[str], bound: float) -> Iterator[Promise]:
+    """Compare with the fastest of the others at each size of read, and give the worst."""
+    ratios = []
+    for reads in dict.fromkeys(row["reads"] for row in rows):
+        medians = {row["peer"]: row["median"] for row in rows if row["reads"] == reads}
+        there = [medians[peer] for peer in theirs if peer in medians]
+        if there and ours in medians:
+            ratios.append(min(there) / medians[ours])
+    if ratios:
+        yield Promise(what, f"at least {bound:g}", number(min(ratios)), min(ratios) >= bound)
+
+
+def _asyncio(results: Results) -> Iterator[Promise]:
+    figures = results.get("asyncio_streams")
+    if figures is None:
+        return
+    most = max(row["beyond bare and sync"] for row in figures.first)
+    yield Promise("asynchronous, beyond a bare loop and the work itself", "at most 150 ns", f"{most} ns", most <= 150)
+
+
+_OTHERS = (_core, _asyncio)
+
+PROMISES = Section("Promised and kept", ("recorded", "comparison"), _part)

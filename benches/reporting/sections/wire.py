@@ -1,0 +1,51 @@
+"""With a client and a socket in front: what an event costs the process that reads, and how late it is."""
+
+from benches.reporting.chart import Chart
+from benches.reporting.grouping import grouped
+from benches.reporting.markdown import Part, Section, generic, paragraph, picture
+from benches.reporting.results import Figures, Results, Row
+
+_PACES = {"fast": "as fast as it goes", "paced": "one write an event"}
+# Those with something to compare with; the table has all.
+_PLOTTED = ("httpx", "httpx, async", "OpenAI SDK", "OpenAI SDK, async")
+
+
+def _plotted(figures: Figures) -> list[Row]:
+    rows = [row for row in figures.first if row["client"] in _PLOTTED]
+    return sorted(rows, key=lambda row: _PLOTTED.index(row["client"]))
+
+
+def _loopback(results: Results) -> Part | None:
+    figures = results.get("loopback")
+    if figures is None:
+        return None
+    rows = [{**row, "pace": _PACES.get(row["pace"], row["pace"]), "us": row["us"] * 1e3} for row in _plotted(figures)]
+    series, panels = grouped(rows, panel="client", line="reading", series="pace", value="us")
+    title = "CPU time of the reading process per event, over loopback"
+    chart = Chart("loopback", title, "time", series, panels)
+    words = paragraph(
+        "A server in another process sends the same stream, as fast as it goes or one event at a time, so that each"
+        " is a read of its own. What counts is all processor time of the process that reads, the client's and the"
+        " system's work for it included; `beyond bytes` is what reading the bytes alone with the same client does not"
+        " take. Microseconds an event, medians."
+    )
+    return Part(f"{picture(chart)}\n\n{words}\n\n{generic(figures.first)}", (chart,))
+
+
+def _latency(results: Results) -> Part | None:
+    figures = results.get("latency")
+    if figures is None:
+        return None
+    long = [{**row, "which": name, "time": row[name] * 1e3} for row in _plotted(figures) for name in ("p50", "p99")]
+    series, panels = grouped(long, panel="client", line="reading", series="which", value="time")
+    chart = Chart("latency", "From the server's write to the user's loop", "time", series, panels)
+    words = paragraph(
+        "A server in another process writes one event at a time, with the time of the write in it. In between lie two"
+        " system calls, the waking of a process that waits, the client, and the parser where there is one."
+        " Microseconds; `bytes alone` is the client without a parser."
+    )
+    return Part(f"{picture(chart)}\n\n{words}\n\n{generic(figures.first)}", (chart,))
+
+
+LOOPBACK = Section("End to end", ("loopback",), _loopback)
+LATENCY = Section("Latency", ("latency",), _latency)
