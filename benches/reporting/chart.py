@@ -10,7 +10,7 @@ from typing import Literal
 
 # Whose bar it is says its colour.
 Kind = Literal["ours", "floor", "peer"]
-Unit = Literal["time", "share", "times", "megabytes", "milliseconds", "microseconds"]
+Unit = Literal["time", "share", "times"]
 
 
 TIMES = "\N{MULTIPLICATION SIGN}"
@@ -32,12 +32,11 @@ def _digits(value: float) -> str:
 
 FORMATS: dict[Unit, Callable[[float], str]] = {
     "time": time,
-    "share": lambda value: f"{value:.1%}",
+    "share": lambda value: f"{value * 100:.3g} %",
     "times": lambda value: f"{value:.2f}" if value < 10 else f"{value:,.0f}",
-    "megabytes": lambda value: f"{value:,.0f} MB/s",
-    "milliseconds": lambda value: f"{value:.1f} ms",
-    "microseconds": lambda value: f"{value:.3g} µs",
 }
+# Below the scale, where numbers are round.
+TICKS: dict[Unit, Callable[[float], str]] = {"times": "{:g}".format}
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,8 @@ class Chart:
     series: tuple[str, ...]
     panels: tuple[Panel, ...]
     logarithmic: bool = True
+    # Panels of one scale can be compared with each other.
+    one_scale: bool = True
     # Where less is better it is said, and where more is, too.
     better: Literal["less", "more"] = "less"
     # A line to compare with, at this value.

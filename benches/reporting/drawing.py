@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from benches.reporting.chart import FORMATS, Bars, Chart, Kind, Panel
+from benches.reporting.chart import FORMATS, TICKS, Bars, Chart, Kind, Panel
 
 # One palette for all: a dark and a light tone for each kind of bar, so that two series can be told apart.
 TONES: dict[Kind, tuple[str, ...]] = {
@@ -70,13 +70,14 @@ def figure_of(chart: Chart) -> Figure:
     labels = max(len(bars.label) for panel in chart.panels for bars in panel.bars) * _LETTER + 0.2
     lefts, width = _places(columns, labels, shared=shared)
     top = height - _HEAD
-    limits = _limits(chart)
+    limits = _limits(chart, *chart.panels)
     for row in range(rows):
         top -= _TITLE if titled else 0.1
         for column, panel in enumerate(chart.panels[row * columns :][:columns]):
             own = _height(chart, panel)
             place = (lefts[column] / _WIDTH, (top - own) / height, width / _WIDTH, own / height)
-            _panel(figure.add_axes(place), chart, panel, limits, labelled=not (shared and column))
+            own_limits = limits if chart.one_scale else _limits(chart, panel)
+            _panel(figure.add_axes(place), chart, panel, own_limits, labelled=not (shared and column))
         top -= heights[row] + _AXIS
     _words(figure, chart, height)
     return figure
@@ -95,9 +96,9 @@ def _height(chart: Chart, panel: Panel) -> float:
     return len(panel.bars) * (len(chart.series) * _BAR + _BETWEEN)
 
 
-def _limits(chart: Chart) -> tuple[float, float]:
-    """One scale for all panels, with room for the numbers behind the bars."""
-    values = [value for panel in chart.panels for bars in panel.bars for value in bars.values if value is not None]
+def _limits(chart: Chart, *panels: Panel) -> tuple[float, float]:
+    """Where the scale of panels begins and ends, with room for the numbers behind the bars."""
+    values = [value for panel in panels for bars in panel.bars for value in bars.values if value is not None]
     if chart.logarithmic:
         least, most = min(values) / 2, max(values)
         noted = any(bars.notes for panel in chart.panels for bars in panel.bars)
@@ -111,8 +112,7 @@ def _panel(axes: Axes, chart: Chart, panel: Panel, limits: tuple[float, float], 
     locator = LogLocator(10) if chart.logarithmic else MaxNLocator(5)
     axes.set_xticks([tick for tick in locator.tick_values(*limits) if limits[0] <= tick <= limits[1]])
     axes.xaxis.set_minor_locator(NullLocator())
-    form = FORMATS[chart.unit]
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: form(value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: TICKS.get(chart.unit, FORMATS[chart.unit])(value)))
     step = len(chart.series) * _BAR + _BETWEEN
     axes.set_ylim(len(panel.bars) * step - _BETWEEN / 2, -_BETWEEN / 2)
     for at, bars in enumerate(panel.bars):
@@ -129,7 +129,7 @@ def _panel(axes: Axes, chart: Chart, panel: Panel, limits: tuple[float, float], 
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)
     if chart.mark is not None:
-        axes.axvline(chart.mark, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=3)
+        axes.axvline(chart.mark, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2)
     if panel.title:
         axes.set_title(panel.title, loc="left", fontsize=9.5, color=_FAINT, pad=6)
 

@@ -7,9 +7,14 @@ from benches.reporting.results import Row
 from benches.targets import FLOOR, OURS
 
 
+def is_ours(peer: str) -> bool:
+    """Say whether this is one of our own forms."""
+    return peer.startswith(OURS)
+
+
 def kind_of(peer: str) -> Kind:
     """Say whose bar this is, which is its colour."""
-    return "ours" if peer.startswith(OURS) else "floor" if peer.startswith(FLOOR) else "peer"
+    return "ours" if is_ours(peer) else "floor" if peer.startswith(FLOOR) else "peer"
 
 
 def grouped(

@@ -73,6 +73,8 @@ def cell(value: object) -> str:
 def number(value: float) -> str:
     """Give a number with as many digits as it is worth: three, and all before the point."""
     size = abs(value)
+    if not size:
+        return "0"
     return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
 
 

@@ -1,5 +1,9 @@
 """The README's figures: the plot that tells the story, and the numbers in it."""
 
+from collections.abc import Iterator
+
+from benches.reporting.chart import time
+from benches.reporting.grouping import is_ours
 from benches.reporting.markdown import file_link, number, paragraph, picture, table
 from benches.reporting.results import READS, ROOT, Figures, Results
 from benches.reporting.sections import overview
@@ -44,7 +48,8 @@ def _figures(results: Results) -> str:
         "[docs/benchmarks.md](docs/benchmarks.md) has all of it: every peer and size of read, the promises and which"
         " of them are kept, and how to measure again."
     )
-    return "\n\n".join([picture(chart, ROOT, chart.told()), overview.whom(results), _told(corpora), numbers, ending])
+    told = [overview.whom(results), _told(corpora), numbers, *_more(results), ending]
+    return "\n\n".join([picture(chart, ROOT, chart.told()), *told])
 
 
 def _told(corpora: dict[str, Figures]) -> str:
@@ -62,6 +67,49 @@ def _told(corpora: dict[str, Figures]) -> str:
     )
 
 
+def _more(results: Results) -> list[str]:
+    """What the other benchmarks have to say in a sentence."""
+    sentences = [sentence for of in (_core, _memory, _imports) for sentence in of(results)]
+    return [paragraph(" ".join(sentences))] if sentences else []
+
+
+def _core(results: Results) -> Iterator[str]:
+    figures = results.get("core")
+    rows = [row for row in figures.first if (row["scenario"], row["reads"]) == ("chat", "4k")] if figures else []
+    medians = {row["peer"]: row["median"] for row in rows}
+    crates = {row["peer"]: row["median"] for row in rows if row["language"] == "Rust" and not is_ours(row["peer"])}
+    if figures and crates and OURS in medians:
+        fastest = min(crates, key=lambda peer: crates[peer])
+        yield (
+            f"The Rust core alone takes {time(medians[OURS])} an event, and the fastest other crate, {fastest},"
+            f" {number(crates[fastest] / medians[OURS])} times that (`{figures.facts['command']}`,"
+            f" {file_link(figures.name, ROOT)})."
+        )
+
+
+def _memory(results: Results) -> Iterator[str]:
+    figures = results.get("memory")
+    streams = figures.rows("streams") if figures else []
+    if figures and streams:
+        most = max(row["1024 MiB: grown MiB"] for row in streams)
+        refused = max(row["grown MiB"] for row in figures.rows("limit", **{"event MiB": 64}))
+        yield (
+            f"A stream of 1 GiB grows the process by {number(most)} MiB at the most, and an event of 64 MiB, which is"
+            f" refused at the limit of 32 MiB, by {number(refused)} MiB (`{figures.facts['command']}`,"
+            f" {file_link(figures.name, ROOT)})."
+        )
+
+
+def _imports(results: Results) -> Iterator[str]:
+    figures = results.get("imports")
+    for row in figures.rows("results", **{"import": OURS}) if figures else []:
+        assert figures
+        yield (
+            f"`import ssewire` takes {row['beyond msgspec']} ms beyond `import msgspec` (`{figures.facts['command']}`,"
+            f" {file_link(figures.name, ROOT)})."
+        )
+
+
 def _both(numbers: list[str]) -> str:
     return " (one read an event) and ".join(numbers) + " (4 KiB)"
 
@@ -70,5 +118,5 @@ def _lines(corpora: dict[str, Figures]) -> list[list[str]]:
     lines = []
     for suite, peer, name in _ROWS:
         times = [figures.medians(suite).get((reads, peer)) for figures in corpora.values() for reads in _READS]
-        lines.append([name, *("" if time is None else f"{time:,.0f}" for time in times)])
+        lines.append([name, *("" if taken is None else f"{taken:,.0f}" for taken in times)])
     return lines

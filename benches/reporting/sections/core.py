@@ -33,10 +33,17 @@ def _part(results: Results) -> Part | None:
         if row["reads"] == first[row["scenario"]]
     ]
     series, panels = grouped(shown, panel="panel", line="peer", series="series", value="median")
-    chart = Chart("core", "The Rust core, other crates, and eventsource-parser: time per event", "time", series, panels)
+    chart = Chart(
+        "core",
+        "The Rust core, other crates, and eventsource-parser: time per event",
+        "time",
+        series,
+        panels,
+        one_scale=False,
+    )
     words = paragraph(
         "The core alone, without Python, beside other crates called as their users call them, and eventsource-parser"
-        " under Node on the same bytes. `ssewire` hands out borrowed bytes, `ssewire_text` makes a string of each"
+        " under Node on the same bytes. `ssewire` hands out borrowed bytes, `ssewire-text` makes a string of each"
         " event as the others do. Nanoseconds an event, medians; in brackets times what `ssewire` takes."
     )
     return Part(f"{picture(chart)}\n\n{words}\n\n{_table(rows)}", (chart,))

@@ -1,49 +1,69 @@
-"""What a table says well enough: hostile streams, linearity, memory, imports."""
+"""What a table says well enough, or a plot of one column: hostile streams, linearity, memory, imports."""
 
+from collections.abc import Callable
 from functools import partial
 
-from benches.reporting.markdown import Part, Section, folded, generic, paragraph
-from benches.reporting.results import Results
+from benches.reporting.chart import Bars, Chart, Panel, fastest_first
+from benches.reporting.grouping import kind_of
+from benches.reporting.markdown import Part, Section, folded, generic, paragraph, picture
+from benches.reporting.results import Figures, Results
 
-_MORE = (
+# Longer tables are folded away.
+_LONG = 12
+
+
+def _imports(figures: Figures) -> Chart | None:
+    rows = figures.rows("results")
+    if not rows:
+        return None
+    bars = fastest_first(Bars(row["import"], kind_of(row["import"]), (row["ms"] * 1e6,)) for row in rows)
+    return Chart("imports", "Time for an import", "time", ("median",), (Panel("", bars),), logarithmic=False)
+
+
+_MORE: tuple[tuple[str, str, str, Callable[[Figures], Chart | None] | None], ...] = (
     (
         "Streams that do not resemble themselves",
         "hostile",
-        "What comparing an event with earlier ones costs where it is in vain: streams made so that it is, against the"
-        " same with `accelerate=False`, where msgspec decodes each event.",
+        """What comparing an event with earlier ones costs where it is in vain: streams made so that it is, against the
+        same with `accelerate=False`, where msgspec decodes each event.""",
+        None,
     ),
     (
         "Twice the event, twice the time",
         "linearity",
         "Work grows with the bytes at every size of read, no faster.",
+        None,
     ),
     (
         "Memory",
         "memory",
         "What the process grows by, each case in a process of its own.",
+        None,
     ),
     (
         "Importing",
         "imports",
-        "`import ssewire` beyond `import msgspec`, each in a fresh interpreter.",
+        """`import ssewire` and, for scale, what its users import anyway, each in a fresh interpreter; msgspec
+        is its only dependency.""",
+        _imports,
     ),
 )
-# Longer tables are folded away.
-_LONG = 12
 
 
-def _part(name: str, words: str, results: Results) -> Part | None:
+def _part(name: str, words: str, chart_of: Callable[[Figures], Chart | None] | None, results: Results) -> Part | None:
     figures = results.get(name)
     if figures is None:
         return None
-    texts = [paragraph(words)]
+    chart = chart_of(figures) if chart_of else None
+    texts = [picture(chart)] if chart else []
+    texts.append(paragraph(words))
     for title, rows in figures.tables.items():
         shown = generic(rows)
         if len(rows) > _LONG:
             texts.append(folded(f"{title} ({len(rows)} rows)", shown))
         else:
             texts.append(f"**{title}**\n\n{shown}" if len(figures.tables) > 1 else shown)
-    return Part("\n\n".join(texts))
+    return Part("\n\n".join(texts), (chart,) if chart else ())
 
 
-MORE = tuple(Section(title, (name,), partial(_part, name, words)) for title, name, words in _MORE)
+MORE = tuple(Section(title, (name,), partial(_part, name, words, chart)) for title, name, words, chart in _MORE)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from benches import targets
+from benches.reporting.grouping import is_ours
 from benches.reporting.markdown import Part, Section, number, paragraph, table
 from benches.reporting.results import READS, Results, Row
 from benches.targets import FLOOR, OURS, Verdict
@@ -75,14 +76,14 @@ def _core(results: Results) -> Iterator[Promise]:
     for scenario in dict.fromkeys(row["scenario"] for row in figures.first):
         rows = [row for row in figures.first if row["scenario"] == scenario]
         bound = 2.5 if scenario == "chat" else 1
-        crates = [row["peer"] for row in rows if row["language"] == "Rust" and not row["peer"].startswith(OURS)]
+        crates = [row["peer"] for row in rows if row["language"] == "Rust" and not is_ours(row["peer"])]
         yield from _ahead(f"core, {scenario}: times as fast as the fastest crate", rows, OURS, crates, bound)
-        others = [row["peer"] for row in rows if row["language"] != "Rust"]
-        yield from _ahead(f"core with text, {scenario}: times as fast as {others[:1]}", rows, f"{OURS}-text", others, 1)
+        for other in dict.fromkeys(row["peer"] for row in rows if row["language"] != "Rust"):
+            yield from _ahead(f"core with text, {scenario}: times as fast as {other}", rows, f"{OURS}-text", [other], 1)
 
 
 def _ahead(what: str, rows: list[Row], ours: str, theirs: list[str], bound: float) -> Iterator[Promise]:
-    """Compare with the fastest of the others at each size of read, and give the worst."""
+    """Compare with the fastest of the others at each size of read; the worst of them counts."""
     ratios = []
     for reads in dict.fromkeys(row["reads"] for row in rows):
         medians = {row["peer"]: row["median"] for row in rows if row["reads"] == reads}
@@ -101,6 +102,36 @@ def _asyncio(results: Results) -> Iterator[Promise]:
     yield Promise("asynchronous, beyond a bare loop and the work itself", "at most 150 ns", f"{most} ns", most <= 150)
 
 
-_OTHERS = (_core, _asyncio)
+def _threads(results: Results) -> Iterator[Promise]:
+    figures = results.get("threads")
+    if figures is None:
+        return
+    rows = [
+        row
+        for row in figures.rows("results", read="64 KiB")
+        if row["event"] in _LARGE and row["form"] in ("events", "payloads", "chunks")
+    ]
+    if rows:
+        least = min(max(row["2 kept"], row["2 released"]) for row in rows)
+        yield Promise("two threads, large events at reads of 64 KiB", "at least 1.7", number(least), least >= 1.7)
+
+
+def _memory(results: Results) -> Iterator[Promise]:
+    figures = results.get("memory")
+    rows = figures.rows("streams") if figures else []
+    if rows:
+        most = max(row["1024 MiB: grown MiB"] for row in rows)
+        yield Promise("growth of the process over a stream of 1 GiB", "below 8 MiB", f"{number(most)} MiB", most < 8)
+
+
+def _imports(results: Results) -> Iterator[Promise]:
+    figures = results.get("imports")
+    for row in figures.rows("results", **{"import": OURS}) if figures else []:
+        beyond = row["beyond msgspec"]
+        yield Promise("`import ssewire` beyond `import msgspec`", "at most 25 ms", f"{beyond} ms", beyond <= 25)
+
+
+_LARGE = ("16 KiB", "1 MiB")
+_OTHERS = (_core, _asyncio, _threads, _memory, _imports)
 
 PROMISES = Section("Promised and kept", ("recorded", "comparison"), _part)
