@@ -53,8 +53,8 @@ def draw(chart: Chart) -> str:
         out = StringIO()
         about = {"Date": None, "Creator": None, "Title": chart.title, "Description": chart.about}
         figure.savefig(out, format="svg", metadata=about, facecolor="white")
-    # The version of the drawing package would make a file differ that shows the same; lines end in no spaces.
-    return re.sub(r"[ \t]+$", "", out.getvalue(), flags=re.MULTILINE)
+    # A path on a line of its own, not on one for each of its points.
+    return re.sub(r' d="([^"]*)"', lambda path: f' d="{" ".join(path[1].split())}"', out.getvalue())
 
 
 def figure_of(chart: Chart) -> Figure:
