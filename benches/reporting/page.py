@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from benches.reporting.chart import Chart
-from benches.reporting.markdown import file_link, paragraph, table
-from benches.reporting.results import Results
+from benches.reporting.markdown import cell, file_link, paragraph, table
+from benches.reporting.results import Figures, Results
 from benches.reporting.sections import SECTIONS
 
 _HEAD = "<!-- Made by make bench-report from benches/results: edit those, not this. -->\n\n# Benchmarks"
@@ -37,10 +36,14 @@ print(f"{taken / chunks * 1e9:,.0f} ns a chunk ({chunks // rounds} chunks in {le
 """
 
 _HOW = """\
-Every benchmark asserts first that all peers give the same, calls each as its users call it, and times them in turn,
+Every comparison asserts first that all peers give the same, calls each as its users call it, and times them in turn,
 round by round, so that a slow minute of the machine meets them all; what is shown are medians. Times are processor time
 where nothing waits. The machine is a shared one: compare the rows of one table, not the numbers with those of another
 machine."""
+
+
+# What each file says of how it was made (`benches.measure.environment`).
+_KNOWN = {"command", "date", "python", "platform", "cpu", "cpus", "clock", "packages", "targets"}
 
 
 @dataclass(frozen=True)
@@ -68,18 +71,31 @@ def page(results: Results) -> Page:
 
 
 def _made(results: Results) -> str:
+    files = results.files.values()
+    head = ["figures", "command", "date", "Python", "machine", "also"]
     rows = [
-        (file_link(name), f"`{facts['command']}`", str(facts["date"])[:10], facts["python"], _machine(facts))
-        for name, figures in results.files.items()
-        for facts in [figures.facts]
+        (
+            file_link(one.name),
+            f"`{one.facts['command']}`",
+            one.facts["date"][:10],
+            one.facts["python"],
+            _machine(one),
+            _also(one),
+        )
+        for one in files
     ]
-    versions = dict.fromkeys(_versions(figures.facts["packages"]) for figures in results.files.values())
-    told = paragraph(f"Versions: {'; '.join(versions)}.")
-    return f"{table(['figures', 'command', 'date', 'Python', 'machine'], rows, left=5)}\n\n{told}"
+    versions = "; ".join(dict.fromkeys(_versions(one.facts["packages"]) for one in files))
+    return f"{table(head, rows, left=len(head))}\n\n{paragraph(f'Versions: {versions}.')}"
 
 
-def _machine(facts: Mapping[str, Any]) -> str:
+def _machine(figures: Figures) -> str:
+    facts = figures.facts
     return f"{facts['cpu']}, {facts['cpus']} CPUs, {facts['platform']}, {facts['clock']}"
+
+
+def _also(figures: Figures) -> str:
+    """What else a benchmark has said of itself."""
+    return "; ".join(f"{name}: {cell(value)}" for name, value in figures.facts.items() if name not in _KNOWN)
 
 
 def _versions(packages: Mapping[str, str]) -> str:

@@ -56,13 +56,14 @@ def _told(corpora: dict[str, Figures]) -> str:
     corpus, figures = next(iter(corpora.items()))
     rounds = max(row["rounds"] for row in figures.rows("results"))
     made = [f"`{found.facts['command']}` ({file_link(_FILES[name], ROOT)})" for name, found in corpora.items()]
+    machines = dict.fromkeys(f"{found.facts['python']}, {found.facts['cpu']}" for found in corpora.values())
     typed = figures.medians("typed")
     shares = [number(typed[reads, OURS] / typed[reads, FLOOR]) for reads in _READS]
     times = [number(typed[reads, "OpenAI SDK"] / typed[reads, OURS]) for reads in _READS]
     return paragraph(
         f"A typed chunk takes {_both(shares)} times what msgspec alone does on {corpus} streams, and the OpenAI SDK,"
         f" which builds pydantic models, {_both(times)} times as long as that. Nanoseconds of CPU per event, medians"
-        f" of {rounds} rounds, {figures.facts['python']}, {figures.facts['cpu']}; compare the rows of a column, not"
+        f" of {rounds} rounds, {' and '.join(machines)}; compare the rows of a column, not"
         f" the numbers with those of another machine. From {' and '.join(made)}."
     )
 
