@@ -19,6 +19,8 @@ _MARK = re.compile(r"figures ([0-9a-f]{16})")
 
 def time(nanoseconds: float) -> str:
     """Give a time in the unit that reads best, to three digits at the most."""
+    if not nanoseconds:
+        return "0"
     for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if nanoseconds >= size:
             return f"{_digits(nanoseconds / size)} {unit}"
@@ -114,5 +116,5 @@ def digest_of(path: Path) -> str | None:
 
 
 def fastest_first(bars: Iterable[Bars]) -> tuple[Bars, ...]:
-    """Sort by the last value that each has, the least first."""
-    return tuple(sorted(bars, key=lambda one: next((v for v in reversed(one.values) if v is not None), float("inf"))))
+    """Sort by the first value that each has, the least first."""
+    return tuple(sorted(bars, key=lambda one: next((v for v in one.values if v is not None), float("inf"))))

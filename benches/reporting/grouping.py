@@ -6,6 +6,9 @@ from benches.reporting.chart import Bars, Kind, Panel, fastest_first
 from benches.reporting.results import Row
 from benches.targets import FLOOR, OURS
 
+# What is there without any parser: decoding alone, reading alone, a loop alone.
+_FLOORS = (FLOOR, "msgspec", "bytes alone", "bare ")
+
 
 def is_ours(peer: str) -> bool:
     """Say whether this is one of our own forms."""
@@ -14,7 +17,7 @@ def is_ours(peer: str) -> bool:
 
 def kind_of(peer: str) -> Kind:
     """Say whose bar this is, which is its colour."""
-    return "ours" if is_ours(peer) else "floor" if peer.startswith(FLOOR) else "peer"
+    return "ours" if is_ours(peer) else "floor" if peer.startswith(_FLOORS) else "peer"
 
 
 def grouped(

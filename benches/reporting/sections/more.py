@@ -8,6 +8,17 @@ from benches.reporting.grouping import kind_of
 from benches.reporting.markdown import Part, Section, folded, generic, paragraph, picture
 from benches.reporting.results import Figures, Results
 
+# What the tables of a file are, by the names they are kept under.
+_TITLES = {
+    "limit": "One event and the limit of 32 MiB (all buffers together stay below three times that)",
+    "streams": "Streams of ordinary chunks",
+    "read": "A whole stream in one read, beyond the read itself",
+    "chunks": "Streams of many chunks",
+    "idle": "Ten thousand streams that wait",
+    "doubling": "Milliseconds for one event: twice the event, twice the time",
+    "modules": "Microseconds that each module takes by itself",
+    "results": "Medians",
+}
 # Longer tables are folded away.
 _LONG = 12
 
@@ -57,10 +68,10 @@ def _part(name: str, words: str, chart_of: Callable[[Figures], Chart | None] | N
     chart = chart_of(figures) if chart_of else None
     texts = [picture(chart)] if chart else []
     texts.append(paragraph(words))
-    for title, rows in figures.tables.items():
-        shown = generic(rows)
+    for table, rows in figures.tables.items():
+        title, shown = _TITLES.get(table, table), generic(rows)
         if len(rows) > _LONG:
-            texts.append(folded(f"{title} ({len(rows)} rows)", shown))
+            texts.append(folded(title, shown))
         else:
             texts.append(f"**{title}**\n\n{shown}" if len(figures.tables) > 1 else shown)
     return Part("\n\n".join(texts), (chart,) if chart else ())

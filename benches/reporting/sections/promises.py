@@ -118,10 +118,13 @@ def _threads(results: Results) -> Iterator[Promise]:
 
 def _memory(results: Results) -> Iterator[Promise]:
     figures = results.get("memory")
-    rows = figures.rows("streams") if figures else []
-    if rows:
-        most = max(row["1024 MiB: grown MiB"] for row in rows)
-        yield Promise("growth of the process over a stream of 1 GiB", "below 8 MiB", f"{number(most)} MiB", most < 8)
+    if figures is None:
+        return
+    rows = [row for table_ in figures.tables.values() for row in table_]
+    for what, column, bound in _GROWTH:
+        grown = [row[column] for row in rows if column in row]
+        if grown:
+            yield Promise(what, f"below {bound} MiB", f"{number(max(grown))} MiB", max(grown) < bound)
 
 
 def _imports(results: Results) -> Iterator[Promise]:
@@ -131,6 +134,10 @@ def _imports(results: Results) -> Iterator[Promise]:
         yield Promise("`import ssewire` beyond `import msgspec`", "at most 25 ms", f"{beyond} ms", beyond <= 25)
 
 
+_GROWTH = (
+    ("growth of the process over a stream of 1 GiB", "1024 MiB: grown MiB", 8),
+    ("growth beyond the input over 256 MiB in one read", "256 MiB: grown MiB", 32),
+)
 _LARGE = ("16 KiB", "1 MiB")
 _OTHERS = (_core, _asyncio, _threads, _memory, _imports)
 
