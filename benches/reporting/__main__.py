@@ -1,22 +1,15 @@
 """`python -m benches.reporting`: the page, its plots and the README's figures, from the files in `benches/results`."""
 
-import argparse
-from pathlib import Path
-
 from benches.reporting import drawing
 from benches.reporting.markdown import PAGE, PLOTS
 from benches.reporting.page import page
 from benches.reporting.readme import README, readme
-from benches.reporting.results import RESULTS, ROOT, load
+from benches.reporting.results import ROOT, load
 
 
 def main() -> None:
     """Write all of them, and say what could not be written."""
-    parser = argparse.ArgumentParser(prog="python -m benches.reporting", description=__doc__)
-    parser.add_argument(
-        "--results", type=Path, default=RESULTS, help="where the figures are (default: benches/results)"
-    )
-    results = load(parser.parse_args().results)
+    results = load()
     made = page(results)
 
     PAGE.write_text(made.text, "utf-8")

@@ -110,7 +110,9 @@ def _panel(axes: Axes, chart: Chart, panel: Panel, limits: tuple[float, float], 
     axes.set_xscale("log" if chart.logarithmic else "linear")
     axes.set_xlim(*limits)
     locator = LogLocator(10) if chart.logarithmic else MaxNLocator(5)
-    axes.set_xticks([tick for tick in locator.tick_values(*limits) if limits[0] <= tick <= limits[1]])
+    along = axes.transScale + axes.transLimits
+    # Not at the right edge, where half a label would be cut.
+    axes.set_xticks([tick for tick in locator.tick_values(*limits) if 0 <= along.transform((tick, 0))[0] <= 0.97])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: TICKS.get(chart.unit, FORMATS[chart.unit])(value)))
     step = len(chart.series) * _BAR + _BETWEEN

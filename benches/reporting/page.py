@@ -95,7 +95,7 @@ def _machine(figures: Figures) -> str:
 
 def _also(figures: Figures) -> str:
     """What else a benchmark has said of itself."""
-    return "; ".join(f"{name}: {cell(value)}" for name, value in figures.facts.items() if name not in _KNOWN)
+    return "; ".join(f"{name}: {cell(value)}" for name, value in figures.facts.items() if value and name not in _KNOWN)
 
 
 def _versions(packages: Mapping[str, str]) -> str:

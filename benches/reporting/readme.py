@@ -76,9 +76,9 @@ def _more(results: Results) -> list[str]:
 
 def _core(results: Results) -> Iterator[str]:
     figures = results.get("core")
-    rows = [row for row in figures.first if (row["scenario"], row["reads"]) == ("chat", "4k")] if figures else []
+    rows = [row for row in figures.main if (row["scenario"], row["reads"]) == ("chat", "4k")] if figures else []
     medians = {row["peer"]: row["median"] for row in rows}
-    crates = {row["peer"]: row["median"] for row in rows if row["language"] == "Rust" and not is_ours(row["peer"])}
+    crates = {row["peer"]: row["median"] for row in rows if row["language"] == "rust" and not is_ours(row["peer"])}
     if figures and crates and OURS in medians:
         fastest = min(crates, key=lambda peer: crates[peer])
         yield (

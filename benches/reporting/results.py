@@ -34,9 +34,9 @@ class Figures:
         return [row for row in self.tables.get(table, []) if all(row.get(name) == one for name, one in wanted.items())]
 
     @property
-    def first(self) -> list[Row]:
-        """The rows of the first table, which is the only one of most files."""
-        return next(iter(self.tables.values()), [])
+    def main(self) -> list[Row]:
+        """The rows of the table of results, or of the only one, whatever its name."""
+        return self.tables.get("results") or next(iter(self.tables.values()), [])
 
     def medians(self, suite: str) -> dict[tuple[str, str], float]:
         """Give the medians of a suite, by reads and peer."""

@@ -24,7 +24,7 @@ def _part(results: Results) -> Part | None:
     figures = results.get("core")
     if figures is None:
         return None
-    rows = figures.first
+    rows = figures.main
     # One size of read for each scenario, or the plot would be as long as the table.
     first = {scenario: _plotted(rows, scenario) for scenario in dict.fromkeys(row["scenario"] for row in rows)}
     shown = [
@@ -64,7 +64,9 @@ def _table(rows: list[Row]) -> str:
         cells = [_times(medians.get(peer), ours if peer != OURS else None) for peer in peers]
         lines.append([scenario, reads_of(reads), *cells])
     languages = {row["peer"]: row.get("language", "") for row in rows}
-    head = ["stream", "cut", *(f"{peer} ({languages[peer]})" if languages[peer] else peer for peer in peers)]
+    # Rust is what is expected here.
+    foreign = {peer: f" ({language})" for peer, language in languages.items() if language not in ("", "rust")}
+    head = ["stream", "cut", *(f"{peer}{foreign.get(peer, '')}" for peer in peers)]
     return table(head, lines, left=2)
 
 

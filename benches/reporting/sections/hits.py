@@ -11,7 +11,7 @@ def _part(results: Results) -> Part | None:
     figures = results.get("hits")
     if figures is None:
         return None
-    rows = sorted(figures.first, key=lambda row: row["rate"], reverse=True)
+    rows = sorted(figures.main, key=lambda row: row["rate"], reverse=True)
     events, hits = sum(row["events"] for row in rows), sum(row["hits"] for row in rows)
     bars = tuple(Bars(row["stream"].removesuffix(".sse"), "ours", (row["rate"],)) for row in rows)
     chart = Chart(

@@ -15,7 +15,7 @@ def _asyncio(results: Results) -> Part | None:
         return None
     ours = [
         {**row, "way": row["way"] if row["way"].startswith("bare") else f"ssewire, {row['way']}"}
-        for row in figures.first
+        for row in figures.main
     ]
     labelled = [{**row, "at once": f"{row['at once']:,} at once"} for row in ours]
     series, panels = grouped(
@@ -29,7 +29,7 @@ def _asyncio(results: Results) -> Part | None:
         " the same reads. `beyond bare and sync` is what remains when the source, the loop and the work of a"
         " synchronous stream are taken off: so much it costs to be asynchronous. Nanoseconds an event, medians."
     )
-    return Part(f"{picture(chart)}\n\n{words}\n\n{folded('All figures', generic(figures.first))}", (chart,))
+    return Part(f"{picture(chart)}\n\n{words}\n\n{folded('All figures', generic(figures.main))}", (chart,))
 
 
 def _threads(results: Results) -> Part | None:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 from benches.reporting.chart import Bars, Chart, Panel, fastest_first
-from benches.reporting.grouping import kind_of
+from benches.reporting.grouping import grouped, kind_of
 from benches.reporting.markdown import Part, Section, folded, generic, paragraph, picture
-from benches.reporting.results import Figures, Results
+from benches.reporting.results import READS, Figures, Results
 
 # What the tables of a file are, by the names they are kept under.
 _TITLES = {
@@ -31,13 +31,22 @@ def _imports(figures: Figures) -> Chart | None:
     return Chart("imports", "Time for an import", "time", ("median",), (Panel("", bars),), logarithmic=False)
 
 
+def _hostile(figures: Figures) -> Chart:
+    rows = [{**row, "reads": READS.get(row["reads"], row["reads"])} for row in figures.main]
+    series, panels = grouped(
+        rows, panel="way", line="stream", series="reads", value="times", kind=lambda _: "ours", ordered=False
+    )
+    title = "Streams that nothing can be learned from: times accelerate=False"
+    return Chart("hostile", title, "times", series, panels, logarithmic=False, mark=1)
+
+
 _MORE: tuple[tuple[str, str, str, Callable[[Figures], Chart | None] | None], ...] = (
     (
         "Streams that do not resemble themselves",
         "hostile",
         """What comparing an event with earlier ones costs where it is in vain: streams made so that it is, against the
         same with `accelerate=False`, where msgspec decodes each event.""",
-        None,
+        _hostile,
     ),
     (
         "Twice the event, twice the time",

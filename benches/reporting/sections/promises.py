@@ -73,12 +73,12 @@ def _core(results: Results) -> Iterator[Promise]:
     figures = results.get("core")
     if figures is None:
         return
-    for scenario in dict.fromkeys(row["scenario"] for row in figures.first):
-        rows = [row for row in figures.first if row["scenario"] == scenario]
+    for scenario in dict.fromkeys(row["scenario"] for row in figures.main):
+        rows = [row for row in figures.main if row["scenario"] == scenario]
         bound = 2.5 if scenario == "chat" else 1
-        crates = [row["peer"] for row in rows if row["language"] == "Rust" and not is_ours(row["peer"])]
+        crates = [row["peer"] for row in rows if row["language"] == "rust" and not is_ours(row["peer"])]
         yield from _ahead(f"core, {scenario}: times as fast as the fastest crate", rows, OURS, crates, bound)
-        for other in dict.fromkeys(row["peer"] for row in rows if row["language"] != "Rust"):
+        for other in dict.fromkeys(row["peer"] for row in rows if row["language"] != "rust"):
             yield from _ahead(f"core with text, {scenario}: times as fast as {other}", rows, f"{OURS}-text", [other], 1)
 
 
@@ -98,7 +98,7 @@ def _asyncio(results: Results) -> Iterator[Promise]:
     figures = results.get("asyncio_streams")
     if figures is None:
         return
-    most = max(row["beyond bare and sync"] for row in figures.first)
+    most = max(row["beyond bare and sync"] for row in figures.main)
     yield Promise("asynchronous, beyond a bare loop and the work itself", "at most 150 ns", f"{most} ns", most <= 150)
 
 
@@ -127,6 +127,14 @@ def _memory(results: Results) -> Iterator[Promise]:
             yield Promise(what, f"below {bound} MiB", f"{number(max(grown))} MiB", max(grown) < bound)
 
 
+def _hostile(results: Results) -> Iterator[Promise]:
+    figures = results.get("hostile")
+    if figures and figures.main:
+        most = max(row["times"] for row in figures.main)
+        what = "streams that nothing can be learned from, times `accelerate=False`"
+        yield Promise(what, "at most 1.1", number(most), most <= 1.1)
+
+
 def _imports(results: Results) -> Iterator[Promise]:
     figures = results.get("imports")
     for row in figures.rows("results", **{"import": OURS}) if figures else []:
@@ -139,6 +147,6 @@ _GROWTH = (
     ("growth beyond the input over 256 MiB in one read", "256 MiB: grown MiB", 32),
 )
 _LARGE = ("16 KiB", "1 MiB")
-_OTHERS = (_core, _asyncio, _threads, _memory, _imports)
+_OTHERS = (_core, _asyncio, _threads, _hostile, _memory, _imports)
 
 PROMISES = Section("Promised and kept", ("recorded", "comparison"), _part)

@@ -12,7 +12,7 @@ _PLOTTED = ("httpx", "httpx, async", "OpenAI SDK", "OpenAI SDK, async")
 
 
 def _plotted(figures: Figures) -> list[Row]:
-    rows = [row for row in figures.first if row["client"] in _PLOTTED]
+    rows = [row for row in figures.main if row["client"] in _PLOTTED]
     return sorted(rows, key=lambda row: _PLOTTED.index(row["client"]))
 
 
@@ -30,13 +30,13 @@ def _loopback(results: Results) -> Part | None:
         work for it included. Bytes alone are what the same client takes without a parser; what is beyond them, the
         parser adds, in microseconds an event:"""
     )
-    listed = folded("All clients", generic(figures.first))
+    listed = folded("All clients", generic(figures.main))
     return Part(f"{picture(chart)}\n\n{words}\n\n{_added(figures)}\n\n{listed}", (chart,))
 
 
 def _added(figures: Figures) -> str:
     """What the parsers add to the bytes, by client and pace."""
-    added = {(row["client"], row["reading"], row["pace"]): row["beyond bytes"] for row in figures.first}
+    added = {(row["client"], row["reading"], row["pace"]): row["beyond bytes"] for row in figures.main}
     lines = [
         [client, reading, *(added.get((client, reading, pace)) for pace in _PACES)]
         for client, reading in dict.fromkeys(key[:2] for key in added)
@@ -56,7 +56,7 @@ def _latency(results: Results) -> Part | None:
         """A server in another process writes one event at a time, with the time of the write in it. In between lie two
         system calls, the waking of a process that waits, the client, and the parser where there is one."""
     )
-    listed = folded("All clients, in microseconds", generic(figures.first))
+    listed = folded("All clients, in microseconds", generic(figures.main))
     return Part(f"{picture(chart)}\n\n{words}\n\n{listed}", (chart,))
 
 
