@@ -315,7 +315,9 @@ const A_LOOK: u32 = 2;
 const A_LESSON: u32 = 10;
 
 impl Luck {
-    const FIRST: u32 = 24;
+    /// Enough for the lessons that the recorded streams begin with; where there is nothing to learn, this is what is lost,
+    /// about as much time as opening a stream takes.
+    const FIRST: u32 = 64;
     const MOST: u32 = 64;
     const AFTER_REST: u32 = 4;
     const SHORTEST_REST: u32 = 32;
