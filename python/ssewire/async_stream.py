@@ -71,7 +71,7 @@ class AsyncChatStream(Chat[T], AsyncClosing):
     def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
         """Give lists of chunks, the cheapest loop; see `ChatStream.iter_batches`.
 
-        Asynchronously a list ends where other tasks have their turn, too: behind 128 chunks, or as many KiB.
+        Asynchronously a list ends where other tasks have their turn, too: behind 256 chunks, or as many KiB.
         """
         return AsyncItems(self._pull.ready(self._batches(most)))
 

@@ -18,7 +18,7 @@ from tests.lifecycle.server import MANY
 
 # So many events at the most between two turns (`docs/waiting.md`). Trio runs the tasks of a round in either order, so
 # that there the other task may have no turn between two of one, or two.
-BOUND = {"asyncio": 128, "trio": 256}
+BOUND = {"asyncio": 256, "trio": 512}
 
 
 @trio_tells_of_httpx

@@ -16,7 +16,7 @@ from tests.unit.making import DONE, AsyncReads, AsyncResponse, chunk
 
 pytestmark = pytest.mark.anyio
 
-STRETCH: Final = 128
+STRETCH: Final = 256
 """So many events, reads or KiB make a turn, as documented."""
 
 MANY: Final = 10_000

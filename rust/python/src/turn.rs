@@ -1,10 +1,10 @@
 //! How much is done at a stretch: an event loop, or whoever else waits, gets a turn after that.
 
 /// So much is done at a stretch. One is an event or a read, and a kibibyte of data, each of which takes an asynchronous
-/// stream about a microsecond: so a stretch takes some hundred of them, and as long as the user's own code for so many
-/// events. An event is never divided, so a large one takes its own time.
+/// stream a fraction of a microsecond: so a stretch takes about a tenth of a millisecond, and as long as the user's own
+/// code for so many events. An event is never divided, so a large one takes its own time.
 /// Measured by `python -m benches.fairness --save fairness`, in `benches/results/fairness.json`.
-const STRETCH: u64 = 128;
+const STRETCH: u64 = 256;
 
 /// What a decoder needs to go on, when nothing is there to be handed out.
 #[derive(Clone, Copy, PartialEq, Eq)]
