@@ -317,7 +317,7 @@ const A_LESSON: u32 = 10;
 impl Luck {
     /// Enough for the lessons that the recorded streams begin with; where there is nothing to learn, this is what is lost,
     /// about as much time as opening a stream takes.
-    const FIRST: u32 = 64;
+    const FIRST: u32 = 48;
     const MOST: u32 = 64;
     const AFTER_REST: u32 = 4;
     const SHORTEST_REST: u32 = 32;
