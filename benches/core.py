@@ -2,8 +2,8 @@
 
 Chat, and the four scenarios that the crate `sse-core` publishes. Each parser answers for what it found before it is
 timed: it must be what a page of the standard finds (`corpus.split_events`). `ssewire` hands out borrowed bytes,
-`ssewire-text` makes the text that all others make. Nanoseconds are of a block, a keep-alive in the scenario of
-keep-alives, by the clock on the wall: whatever a runtime does in other threads is its own affair.
+`ssewire-text` makes the text that all others make. Nanoseconds are of the processor's time for a block (an event, or in
+its scenario a keep-alive); what a runtime does in other threads meanwhile is not held against it.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def main() -> None:
         results = [{k: round(v, 2) if isinstance(v, float) else v for k, v in asdict(row).items()} for row in rows]
         save(
             arguments.save,
-            clock="wall clock",
+            clock="processor time",
             versions=versions,
             left_out=left_out,
             targets=verdicts,
