@@ -239,9 +239,15 @@ impl Framer {
     fn next_step<'a, 'r: 'a>(&'a mut self, input: &mut &'r [u8]) -> Step<'a> {
         if self.at_rest {
             self.skip_keep_alives(input);
+        } else {
+            // What was handed out may have been all that was held.
+            self.clear_handed_out();
+            self.at_rest = self.is_at_rest();
+            if let Some(event) = self.next_plain(input) {
+                return Step::Event(event);
+            }
         }
         self.at_rest = false;
-        self.clear_handed_out();
         // The event's only data line so far, as long as it lies whole in this read.
         let mut whole: Option<&'r [u8]> = None;
         if self.after_cr && !input.is_empty() {
