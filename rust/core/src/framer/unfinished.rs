@@ -13,6 +13,9 @@ const LONGEST_NAME: usize = 5;
 /// So many bytes of a line, a byte-order mark and the space after `data:` included, tell which field it is.
 const CLASSIFIED: usize = BYTE_ORDER_MARK.len() + b"data: ".len();
 
+/// A read of so few bytes costs more in steps than in searching, so that it may well be searched twice.
+const SMALL: usize = 64;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unfinished {
     /// No line is.
@@ -26,12 +29,12 @@ pub(super) enum Unfinished {
 }
 
 impl Framer {
-    /// The fast path of events that are larger than the reads: keep one that lies whole within the unfinished data line.
-    /// Says whether it did; whatever else the read is, it is left to [`Framer::next_step`].
+    /// The fast path of small reads: keep one that lies whole within the unfinished data line. Says whether it did;
+    /// whatever else the read is, it is left to [`Framer::next_step`].
     pub(super) fn keep_value(&mut self, input: &mut &[u8]) -> bool {
         let part = *input;
         // `held` has counted a line feed too many, as in `extend_data`.
-        if part.is_empty() || line_end(part).is_some() || self.held() - 1 + part.len() > self.limit {
+        if !(1..=SMALL).contains(&part.len()) || line_end(part).is_some() || self.held() - 1 + part.len() > self.limit {
             return false;
         }
         append(&mut self.data, part, self.limit);
