@@ -9,10 +9,6 @@ from benches.reporting.results import READS, ROOT, Figures, Results
 from benches.reporting.sections import overview
 from benches.targets import FLOOR, OURS
 
-README = ROOT / "README.md"
-BEGIN = "<!-- benchmarks -->"
-END = "<!-- /benchmarks -->"
-
 _FILES = {"recorded": "recorded", "generated": "comparison"}
 # Suite, peer, what it is called, what it is compared with.
 _ROWS = (
@@ -31,14 +27,8 @@ _ROWS = (
 _READS = ("event", "4k")
 
 
-def readme(text: str, results: Results) -> str:
-    """Give the README with the figures as they are now."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{_figures(results)}\n\n{END}{after}"
-
-
-def _figures(results: Results) -> str:
+def section(results: Results) -> str:
+    """Give the plot, and what the README says of the figures."""
     chart = overview.chart(results)
     if chart is None:
         return "Nothing was measured."
@@ -53,11 +43,11 @@ def _figures(results: Results) -> str:
 
 
 def _told(corpora: dict[str, Figures]) -> str:
-    corpus, figures = next(iter(corpora.items()))
-    rounds = max(row["rounds"] for row in figures.rows("results"))
+    corpus, first = next(iter(corpora.items()))
+    rounds = max(row["rounds"] for row in first.rows("results"))
     made = [f"`{found.facts['command']}` ({file_link(_FILES[name], ROOT)})" for name, found in corpora.items()]
     machines = dict.fromkeys(f"{found.facts['python']}, {found.facts['cpu']}" for found in corpora.values())
-    typed = figures.medians("typed")
+    typed = first.medians("typed")
     shares = [number(typed[reads, OURS] / typed[reads, FLOOR]) for reads in _READS]
     times = [number(typed[reads, "OpenAI SDK"] / typed[reads, OURS]) for reads in _READS]
     return paragraph(

@@ -10,10 +10,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from benches.reporting import drawing
+from benches.reporting.between import BEGIN, END, SPOTS, Spot
 from benches.reporting.chart import Bars, Chart, Panel, digest_of
 from benches.reporting.markdown import PAGE, PLOTS
 from benches.reporting.page import page
-from benches.reporting.readme import BEGIN, END, README, readme
 from benches.reporting.results import Results, load
 
 FACTS: dict[str, Any] = {
@@ -43,10 +43,17 @@ def test_the_page_is_as_the_figures_are_now() -> None:
     assert PAGE.read_text("utf-8") == page(load()).text
 
 
-def test_the_readme_has_the_figures_as_they_are_now() -> None:
-    text = README.read_text("utf-8")
+@pytest.mark.parametrize("spot", SPOTS, ids=lambda spot: spot.page)
+def test_a_page_has_the_figures_as_they_are_now(spot: Spot) -> None:
+    text = spot.now()
     assert text.count(BEGIN) == text.count(END) == 1
-    assert readme(text, load()) == text
+    assert spot.filled(text, load()) == text
+
+
+@pytest.mark.parametrize("spot", SPOTS, ids=lambda spot: spot.page)
+def test_a_page_without_figures_says_so(spot: Spot, tmp_path: Path) -> None:
+    filled = spot.filled(spot.now(), load(tmp_path))
+    assert f"{BEGIN}\n\nNothing was measured.\n\n{END}" in filled
 
 
 def test_each_plot_is_there_and_shows_the_figures_as_they_are_now() -> None:
