@@ -69,7 +69,7 @@ class AsyncChatStream(Chat[T], AsyncClosing):
         return AsyncItems(self._pull.ready(self._decoder.pairs()))
 
     def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
-        """Give lists of chunks, the cheapest loop; see `ChatStream.iter_batches`.
+        """Give lists of chunks, one step of the loop for each; see `ChatStream.iter_batches`.
 
         Asynchronously a list ends where other tasks have their turn, too: behind 256 chunks, or as many KiB.
         """

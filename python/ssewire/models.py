@@ -2,8 +2,8 @@
 
 Lenient: every member may be absent, those that servers send as null may be null, unknown members are ignored, and
 texts that the documents close (`finish_reason`, `role`, `object`) are open here, since servers send others. Members are
-few on purpose: each costs time on every chunk. `gc=False` saves the collector a tenth of the time, and none of these
-can hold a cycle of its own.
+few on purpose: each costs time on every chunk. `gc=False` spares the collector all of them, and none of these can hold a
+cycle of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 //! Members of the built-in chunk Structs, read through their descriptors.
 //!
 //! Following a chunk reads four members. By name that costs a seventh of what decoding the chunk costs, nearly all of it
-//! for finding the same descriptor again; through the descriptor a third of that. This module is the only one with
-//! unsafe code.
+//! for finding the same descriptor again; through the descriptor a third of that. Unsafe code stands here and in
+//! `slots.rs` alone.
 
 #![allow(unsafe_code)]
 
