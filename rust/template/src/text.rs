@@ -9,9 +9,9 @@ const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
 #[inline]
 pub(crate) fn scan(bytes: &[u8]) -> Scan {
     let mut at = 0;
-    let (mut escaped, mut ascii) = (false, true);
+    let (mut escaped, mut seen) = (false, 0);
     loop {
-        at += plain(bytes.get(at..).unwrap_or_default());
+        at += plain(bytes.get(at..).unwrap_or_default(), &mut seen);
         match bytes.get(at) {
             Some(b'"') => break,
             Some(b'\\') => {
@@ -28,39 +28,38 @@ pub(crate) fn scan(bytes: &[u8]) -> Scan {
                     }
                 }
             }
-            Some(0x80..) => {
-                ascii = false;
-                at += 1;
-            }
             Some(_) => return Scan::Doubt,
             None => return Scan::Other,
         }
     }
     let body = bytes.get(..at).unwrap_or_default();
-    if says_error(body) || !(ascii || std::str::from_utf8(body).is_ok()) {
+    if says_error(body) || !(seen & HIGH == 0 || std::str::from_utf8(body).is_ok()) {
         return Scan::Doubt;
     }
     Scan::Value { length: at, escaped }
 }
 
-/// How many bytes come before the next that is a quote, a backslash, a control character or no ASCII. Eight at a time
-/// where there are as many: texts are short, so a search that has to be prepared takes longer.
+/// How many bytes come before the next that is a quote, a backslash or a control character; a high bit in `seen` says that
+/// some may be no ASCII. Eight at a time where there are as many: texts are short, so a search that has to be prepared
+/// takes longer.
 #[inline]
-fn plain(bytes: &[u8]) -> usize {
+fn plain(bytes: &[u8], seen: &mut u64) -> usize {
     let mut at = 0;
     while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let eight = u64::from_le_bytes(*eight);
         let below = |value: u64, limit: u8| value.wrapping_sub(ONES * u64::from(limit)) & !value & HIGH;
         let equal = |byte: u8| below(eight ^ (ONES * u64::from(byte)), 1);
         // The lowest of the bits set is right; a borrow may set higher ones in vain.
-        let special = below(eight, 0x20) | equal(b'"') | equal(b'\\') | (eight & HIGH);
+        let special = below(eight, 0x20) | equal(b'"') | equal(b'\\');
+        *seen |= eight;
         if special != 0 {
             return at + special.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
     let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| !matches!(byte, 0x20..0x80) || matches!(byte, b'"' | b'\\')).unwrap_or(rest.len())
+    *seen |= rest.iter().fold(0, |seen, byte| seen | u64::from(*byte));
+    at + rest.iter().position(|byte| matches!(byte, ..0x20 | b'"' | b'\\')).unwrap_or(rest.len())
 }
 
 /// Whether the body and the quote behind it, or the quotes around it, make `"error"`.
@@ -103,10 +102,10 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |code, digit| Some(code << 4 | char::from(*digit).to_digit(16)?))
 }
 
-/// What a body with escapes says. It was found by [`crate::Template::find`], so that it is valid; of any other, what is
-/// no escape is left as it is.
+/// What a body with escapes says, in UTF-8. It was found by [`crate::Template::find`], so that it is valid; of any other,
+/// what is no escape is left as it is.
 #[must_use]
-pub fn unescape(body: &[u8]) -> String {
+pub fn unescape(body: &[u8]) -> Vec<u8> {
     let mut said = Vec::with_capacity(body.len());
     let mut rest = body;
     while let Some(first) = rest.first() {
@@ -124,5 +123,5 @@ pub fn unescape(body: &[u8]) -> String {
         };
         rest = rest.get(used..).unwrap_or_default();
     }
-    String::from_utf8(said).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    said
 }
