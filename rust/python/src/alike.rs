@@ -11,11 +11,11 @@
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use pyo3::{PyTraverseError, PyVisit};
 use ssewire_template::{Kind, Leaves, MOST_HOLES, Match, Template, Value};
 
 use crate::follow::Follow;
-use crate::plan::{Found, Layouts, Plan, value_of};
+use crate::luck::{A_LESSON, A_LOOK, Luck};
+use crate::plan::{Filling, Layouts, Plan, value_of};
 
 /// So many shapes of events a stream has at the most that are kept, the least recently seen ones dropped.
 const MOST_SHAPES: usize = 8;
@@ -51,7 +51,7 @@ struct Shape {
     leaves: Leaves,
     /// The leaves that have changed.
     changing: u64,
-    known: Option<Known>,
+    known: Option<Box<Known>>,
     /// Learning was tried; where nothing is known all the same, no template can be made of it.
     tried: bool,
     /// Its number among the events that were looked at, when it was seen last.
@@ -120,28 +120,28 @@ impl Alike {
 
     /// The payload that was found is taken: what is known of it, and what stands in its holes.
     #[inline]
-    pub(crate) fn take<'a>(&'a mut self, data: &'a [u8]) -> Option<(&'a Known, Found<'a>)> {
+    pub(crate) fn take<'a>(&'a mut self, data: &'a [u8]) -> Option<(&'a Known, Filling<'a>)> {
         self.looked_at += 1;
         self.luck.hit();
         let shape = self.shapes.get_mut(self.hit)?;
         shape.seen = self.looked_at;
-        let known = shape.known.as_ref()?;
-        Some((known, Found { data, values: &self.values, kinds: &known.kinds }))
+        let known = shape.known.as_deref()?;
+        Some((known, Filling { data, values: &self.values, kinds: &known.kinds }))
     }
 
     /// The indexes of the choices of the payload that was taken.
     #[inline]
     pub(crate) fn choices(&self) -> &[i64] {
-        self.shapes.get(self.hit).and_then(|shape| shape.known.as_ref()).map_or(&[], |known| &*known.choices)
+        self.shapes.get(self.hit).and_then(|shape| shape.known.as_deref()).map_or(&[], |known| &*known.choices)
     }
 
     /// Build the chunk of the payload that was taken.
     #[inline]
     pub(crate) fn build<'py>(&mut self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let Some(known) = self.shapes.get(self.hit).and_then(|shape| shape.known.as_ref()) else {
+        let Some(known) = self.shapes.get(self.hit).and_then(|shape| shape.known.as_deref()) else {
             return Ok(py.None().into_bound(py));
         };
-        let found = Found { data, values: &self.values, kinds: &known.kinds };
+        let found = Filling { data, values: &self.values, kinds: &known.kinds };
         // Large texts are not held on to.
         if !self.layouts.reuses() || data.len() > MOST_BYTES {
             return known.plan.make(py, found);
@@ -196,7 +196,7 @@ impl Alike {
         shape.changing = changing;
         shape.payload = payload.into();
         shape.leaves = leaves;
-        shape.known = Known::learn(self.layouts, shape, chunk, decode)?;
+        shape.known = Known::learn(self.layouts, shape, chunk, decode)?.map(Box::new);
         Ok(())
     }
 
@@ -209,10 +209,6 @@ impl Alike {
         }
         let seen = self.looked_at;
         self.shapes.push(Shape { payload: payload.into(), leaves, changing: 0, known: None, tried: false, seen });
-    }
-
-    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.built.iter().try_for_each(|chunk| visit.call(chunk))
     }
 }
 
@@ -299,53 +295,4 @@ fn marker_of(py: Python<'_>, kind: Kind, number: usize) -> PyResult<(String, Bou
     };
     let says = value_of(py, marker.as_bytes(), kind, false)?;
     Ok((marker, says))
-}
-
-/// How many looks are still worth their time. Each hit earns one. When none is left, only one event in so many is looked
-/// at, fewer and fewer as long as there is no hit, so that streams in which no two events are alike lose next to nothing.
-struct Luck {
-    left: u32,
-    resting: u32,
-    next_rest: u32,
-}
-
-/// What a look at an event takes that no template matches, and what learning from it does: the unit is about what a hit
-/// saves. Measured by `python -m benches.hostile --save hostile`, in `benches/results/hostile.json`.
-const A_LOOK: u32 = 2;
-const A_LESSON: u32 = 10;
-
-impl Luck {
-    /// Enough for the lessons that the recorded streams begin with; where there is nothing to learn, this is what is lost,
-    /// about as much time as opening a stream takes.
-    const FIRST: u32 = 48;
-    const MOST: u32 = 64;
-    const AFTER_REST: u32 = 4;
-    const SHORTEST_REST: u32 = 32;
-    const LONGEST_REST: u32 = 4096;
-
-    fn hit(&mut self) {
-        self.left = (self.left + 1).min(Self::MOST);
-        self.next_rest = Self::SHORTEST_REST;
-    }
-
-    fn spend(&mut self, cost: u32) {
-        self.left = self.left.saturating_sub(cost);
-        if self.left == 0 {
-            self.resting = self.next_rest;
-            self.next_rest = (self.next_rest * 2).min(Self::LONGEST_REST);
-            self.left = Self::AFTER_REST;
-        }
-    }
-
-    fn rests(&mut self) -> bool {
-        let rests = self.resting > 0;
-        self.resting -= u32::from(rests);
-        rests
-    }
-}
-
-impl Default for Luck {
-    fn default() -> Self {
-        Self { left: Self::FIRST, resting: 0, next_rest: Self::SHORTEST_REST }
-    }
 }

@@ -9,6 +9,8 @@
 //! from being awaited by an exception only, which takes longer to make than a coroutine (measured with
 //! Python 3.11).
 
+use std::sync::atomic::AtomicBool;
+
 use pyo3::exceptions::{PyGeneratorExit, PyRuntimeError, PyStopAsyncIteration};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
@@ -17,6 +19,7 @@ use try_lock::TryLock;
 
 use crate::awaited_reads::AwaitedReads;
 use crate::driving::{Came, driver, exception, returning};
+use crate::errors::guarded;
 use crate::turn::Needs;
 use crate::view::View;
 
@@ -61,7 +64,7 @@ impl ReadyItems {
         if items.reads.get().reading() {
             items.refuse(py)?;
         }
-        match items.run(py)? {
+        match guarded(py, &AtomicBool::new(false), || items.run(py))? {
             Next::Item(item) => Ok(Some(item.unbind())),
             Next::Waits(step, driver, given) => {
                 let stage = Stage::Begun(step, driver.unbind(), given.unbind());
@@ -105,6 +108,7 @@ impl ReadyItems {
             }
             if !reads.begin() {
                 self.refuse(py)?;
+                continue;
             }
             let (step, driver) =
                 if needs == Needs::Read { (Step::Read, reads.next(py)) } else { (Step::Turn, self.turn(py)) };
@@ -250,10 +254,10 @@ impl NextItem {
     /// Take what came of a step, and go on; an item is raised, as awaitables return.
     fn take(&mut self, py: Python<'_>, step: Step, came: Came<'_>) -> PyResult<Py<PyAny>> {
         let items = self.items.clone_ref(py);
-        let next = match items.get().take(py, step, came)? {
-            Some(next) => next,
-            None => items.get().run(py)?,
-        };
+        let next = guarded(py, &AtomicBool::new(false), || match items.get().take(py, step, came)? {
+            Some(next) => Ok(next),
+            None => items.get().run(py),
+        })?;
         match next {
             Next::Item(item) => Err(returning(item)),
             Next::Waits(step, driver, given) => {

@@ -39,10 +39,11 @@ use ssewire_core::{DONE, is_done};
 
 use crate::alike::Alike;
 use crate::chunks::Want;
-use crate::follow::{Facts, Follow, Outside, count};
+use crate::follow::{Facts, Follow};
 use crate::found::Found;
 use crate::in_force::InForce;
 use crate::reads::Reads;
+use crate::told::{Outside, count};
 use crate::undecoded::Undecoded;
 use crate::waiting::Waiting;
 
@@ -308,9 +309,6 @@ impl Chat {
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.reads.traverse(visit)?;
         self.follow.traverse(visit)?;
-        if let Some(alike) = &self.alike {
-            alike.traverse(visit)?;
-        }
         visit.call(&self.decode)?;
         visit.call(&self.unusual)?;
         visit.call(&self.merge)?;

@@ -12,11 +12,12 @@ use crate::alike::Alike;
 use crate::buffer::to_bytes;
 use crate::chat::Chat;
 use crate::errors::{enter, finished, guarded, relayed};
-use crate::follow::{Facts, Outside, Told};
+use crate::follow::Facts;
 use crate::member::Members;
 use crate::plan::Layouts;
 use crate::reads::{DETACH_MIN, Reads};
 use crate::times;
+use crate::told::{Outside, Told};
 use crate::turn::Needs;
 
 const CLASS: &str = "ChunkDecoder";

@@ -13,10 +13,10 @@ use try_lock::{Locked, TryLock};
 use crate::buffer::to_bytes;
 use crate::errors::{enter, event_too_large, finished, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
-use crate::follow::count;
 use crate::found::Found;
 use crate::in_force::InForce;
 use crate::reads::{DETACH_MIN, Reads};
+use crate::told::count;
 use crate::turn::Needs;
 
 const CLASS: &str = "SSEDecoder";

@@ -4,20 +4,17 @@
 //! other type a Python function names the facts.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use memchr::memmem::Finder;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::in_force::InForce;
 use crate::member::Members;
-use crate::reads::Reads;
-use crate::times::Times;
+use crate::told::Told;
 
 /// So many choices are remembered; a stream that numbers more is told from its first ones. (Early TGI counts tokens in
 /// the index, so a long answer has thousands; a hostile stream has no end of them.)
@@ -30,103 +27,6 @@ const MOST_ODD_CHOICES: usize = 1024;
 /// What stands elsewhere than in its place has these somewhere.
 static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\""));
 static MESSAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"message\""));
-
-/// What may be read at any time, from any thread.
-pub(crate) struct Told {
-    pub(crate) events: AtomicU64,
-    pub(crate) chunks: AtomicU64,
-    /// Those of the chunks that were recognised, and not decoded.
-    pub(crate) recognised: AtomicU64,
-    pub(crate) comments: AtomicU64,
-    pub(crate) bytes: AtomicU64,
-    pub(crate) times: Times,
-    usage: Mutex<Option<Py<PyAny>>>,
-    finish_reasons: Mutex<Py<PyDict>>,
-    pub(crate) in_force: Mutex<InForce>,
-}
-
-impl Told {
-    pub(crate) fn new(py: Python<'_>) -> Self {
-        Self {
-            events: AtomicU64::new(0),
-            chunks: AtomicU64::new(0),
-            recognised: AtomicU64::new(0),
-            comments: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            times: Times::default(),
-            usage: Mutex::new(None),
-            finish_reasons: Mutex::new(PyDict::new(py).unbind()),
-            in_force: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn usage(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.usage.lock().ok()?.as_ref().map(|usage| usage.clone_ref(py))
-    }
-
-    pub(crate) fn finish_reasons(&self, py: Python<'_>) -> Option<Py<PyDict>> {
-        self.finish_reasons.lock().ok().map(|reasons| reasons.clone_ref(py))
-    }
-
-    pub(crate) fn in_force(&self) -> InForce {
-        self.in_force.lock().map(|in_force| in_force.clone()).unwrap_or_default()
-    }
-
-    /// The reads stand so now.
-    pub(crate) fn saw(&self, reads: &Reads) {
-        let before = self.bytes.load(Ordering::Relaxed);
-        self.bytes.store(reads.bytes_read(), Ordering::Relaxed);
-        if before == 0
-            && let Some(came) = reads.first_byte()
-        {
-            self.times.byte(came);
-        }
-    }
-
-    fn set_usage(&self, usage: Bound<'_, PyAny>) {
-        let earlier = self.usage.lock().ok().and_then(|mut last| last.replace(usage.unbind()));
-        // Dropped here, where no lock is held: it may run code of the user's.
-        drop(earlier);
-    }
-
-    pub(crate) fn reset(&self, py: Python<'_>) {
-        for counter in [&self.events, &self.chunks, &self.recognised, &self.comments, &self.bytes] {
-            counter.store(0, Ordering::Relaxed);
-        }
-        self.times.reset();
-        let usage = self.usage.lock().ok().and_then(|mut last| last.take());
-        let reasons = PyDict::new(py).unbind();
-        let reasons = self.finish_reasons.lock().map(|mut last| std::mem::replace(&mut *last, reasons));
-        if let Ok(mut in_force) = self.in_force.lock() {
-            *in_force = InForce::default();
-        }
-        drop((usage, reasons));
-    }
-
-    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if let Ok(usage) = self.usage.try_lock() {
-            visit.call(&*usage)?;
-        }
-        if let Ok(reasons) = self.finish_reasons.try_lock() {
-            visit.call(&*reasons)?;
-        }
-        Ok(())
-    }
-}
-
-/// What the state shows outside, without being entered.
-pub(crate) struct Outside<'a> {
-    pub(crate) told: &'a Told,
-    pub(crate) closed: &'a AtomicBool,
-    pub(crate) done: &'a AtomicBool,
-}
-
-/// Add one to a counter that only one thread writes.
-pub(crate) fn count(counter: &AtomicU64) -> u64 {
-    let number = counter.load(Ordering::Relaxed) + 1;
-    counter.store(number, Ordering::Relaxed);
-    number
-}
 
 /// How the facts are read from a chunk.
 pub(crate) enum Facts {
@@ -161,9 +61,8 @@ impl Facts {
 /// Whether a payload has a usage somewhere that is an object: in most it is null.
 fn has_usage_object(payload: &[u8]) -> bool {
     let behind = |at: usize| payload.get(at + USAGE.needle().len()..).unwrap_or_default().trim_ascii_start();
-    USAGE
-        .find_iter(payload)
-        .any(|at| behind(at).strip_prefix(b":").is_some_and(|value| value.trim_ascii_start().starts_with(b"{")))
+    let is_object = |value: &[u8]| value.trim_ascii_start().starts_with(b"{");
+    USAGE.find_iter(payload).any(|at| behind(at).strip_prefix(b":").is_some_and(is_object))
 }
 
 /// Whether a usage says anything; an empty object is none, and must not wipe an earlier one.

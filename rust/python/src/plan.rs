@@ -17,7 +17,7 @@ const MOST_DEPTH: usize = 32;
 /// The Structs that a chunk consists of.
 pub(crate) struct Layouts {
     structs: Vec<Layout>,
-    /// Whether what nobody else holds can be told: without the interpreter's lock, counting references does not.
+    /// Whether what nobody else holds can be told: on a free-threaded build, counting references does not.
     reuses: bool,
 }
 
@@ -40,9 +40,9 @@ impl Layouts {
                 let Some(layout) = Layout::of(&models.getattr(name)?.cast_into::<PyType>()?)? else { return Ok(None) };
                 structs.push(layout);
             }
-            let locked = py.import("sys")?.getattr("_is_gil_enabled").and_then(|is_enabled| is_enabled.call0());
-            let reuses = locked.map_or(Ok(true), |locked| locked.is_truthy())?;
-            Ok(Some(Self { structs, reuses }))
+            // Of the build, not of this moment: such a build has the lock while it imports, for one.
+            let version: String = py.import("sys")?.getattr("version")?.extract()?;
+            Ok(Some(Self { structs, reuses: !version.contains("free-threading") }))
         })?;
         Ok(layouts.as_ref())
     }
@@ -69,13 +69,13 @@ pub(crate) enum Plan {
 
 /// What was found in the holes.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct Filling<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) values: &'a [Value],
     pub(crate) kinds: &'a [Kind],
 }
 
-impl Found<'_> {
+impl Filling<'_> {
     /// Whether there is anything in a hole.
     #[inline]
     pub(crate) fn has(&self, hole: usize) -> bool {
@@ -105,7 +105,7 @@ impl Found<'_> {
 #[inline]
 pub(crate) fn value_of<'py>(py: Python<'py>, leaf: &[u8], kind: Kind, escaped: bool) -> PyResult<Bound<'py, PyAny>> {
     if kind == Kind::Text {
-        let text = if escaped { PyString::new(py, &unescape(leaf)) } else { PyString::from_bytes(py, leaf)? };
+        let text = if escaped { PyString::from_bytes(py, &unescape(leaf))? } else { PyString::from_bytes(py, leaf)? };
         return Ok(text.into_any());
     }
     Ok(match number(leaf) {
@@ -187,7 +187,7 @@ impl Plan {
     }
 
     /// Make the value.
-    pub(crate) fn make<'py>(&self, py: Python<'py>, found: Found<'_>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn make<'py>(&self, py: Python<'py>, found: Filling<'_>) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
             Self::Shared(value) => value.bind(py).clone(),
             Self::Hole(hole) => found.value(py, *hole)?,
@@ -220,7 +220,7 @@ impl Plan {
     /// Make an earlier value into this one, where it is of the same kind and has no other holder than ours, or find that
     /// it is this one; gives whether it now is.
     #[inline]
-    pub(crate) fn renew(&self, py: Python<'_>, found: Found<'_>, earlier: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
+    pub(crate) fn renew(&self, py: Python<'_>, found: Filling<'_>, earlier: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
         match self {
             Self::Struct(layout, members) => {
                 let Some(row) = layout.row(earlier).filter(|_| is_held_once(earlier)) else { return Ok(false) };

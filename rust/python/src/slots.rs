@@ -38,7 +38,7 @@ impl Layout {
         let Some(head) = head.filter(|head| more == 0 && flags & COLLECTED == 0 && head.is_multiple_of(SLOT)) else {
             return Ok(None);
         };
-        let probe = class.call1(PyTuple::new(py, &markers)?)?;
+        let Ok(probe) = class.call1(PyTuple::new(py, &markers)?) else { return Ok(None) };
         if !probe.get_type().is(class) {
             return Ok(None);
         }

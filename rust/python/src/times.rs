@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::follow::count;
+use crate::told::count;
 
 /// Times since the start of the stream, in nanoseconds; 0 for what did not come so far. One thread writes them, any may
 /// read.

@@ -7,8 +7,8 @@ use pyo3::types::PyBytes;
 use super::Chat;
 use crate::alike::TextOf;
 use crate::chunks::Want;
-use crate::follow::{Outside, count};
 use crate::found::Place;
+use crate::told::{Outside, count};
 
 impl Chat {
     /// Find the next event, where it is a plain one like an earlier one.

@@ -10,8 +10,8 @@ use pyo3::types::{PyBytes, PyTuple};
 use super::Chat;
 use crate::chunks::Want;
 use crate::errors::event_too_large;
-use crate::follow::{Outside, count};
 use crate::found::Found;
+use crate::told::{Outside, count};
 
 impl Chat {
     /// Take what is no event.

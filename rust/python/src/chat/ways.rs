@@ -6,7 +6,7 @@ use pyo3::types::PyList;
 
 use super::Chat;
 use crate::chunks::Want;
-use crate::follow::Outside;
+use crate::told::Outside;
 
 impl Chat {
     /// The chunks that need no further read, at least one and not more than `most`; nothing at the end. What comes
