@@ -107,7 +107,9 @@ def environment() -> dict[str, object]:
 
 def command() -> str:
     """Give the command line without the paths of this machine."""
-    module = "benches" if Path(sys.argv[0]).stem == "__main__" else f"benches.{Path(sys.argv[0]).stem}"
+    path = Path(sys.argv[0])
+    package = path.parent.relative_to(Path(__file__).parent.parent).parts
+    module = ".".join(package if path.stem == "__main__" else (*package, path.stem))
     return " ".join(["python", "-m", module, *sys.argv[1:]])
 
 
