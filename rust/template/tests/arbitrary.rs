@@ -283,7 +283,7 @@ proptest! {
     #[test]
     fn escapes(body in "([a-zé]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4}|\\\\ud83d\\\\ude0[0-9a-f]){0,20}") {
         if let Ok(right) = serde_json::from_str::<String>(&format!("\"{body}\"")) {
-            prop_assert_eq!(unescape(body.as_bytes()), right);
+            prop_assert_eq!(unescape(body.as_bytes()), right.into_bytes());
         }
     }
 }

@@ -63,7 +63,7 @@ fn value(kind: Kind, data: &[u8], value: Value) -> Tree {
     match (kind, number(token)) {
         (Kind::Text, _) => {
             assert_eq!(value.escaped, token.contains(&b'\\'));
-            Tree::from(unescape(token))
+            Tree::from(String::from_utf8(unescape(token)).expect("what a body says is UTF-8"))
         }
         (Kind::Integer, Some(Number::Integer(value))) => Tree::from(value),
         (Kind::Fraction, Some(Number::Fraction(value))) => Tree::from(value),
