@@ -27,7 +27,7 @@ from tests.reading import awaited
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _collector_knows_little() -> Iterator[None]:
     """What was there before is not looked through each time that the collector is asked for what there is."""
     gc.collect()
