@@ -107,9 +107,7 @@ class ChunkDecoder(_core.ChunkDecoder[T]):
         """Make a decoder at the start of a stream; chunks are decoded to `type`."""
         known = chunk_type(type)
         follower, arguments = chat_decoder(known, require_done=require_done, on_decode_error=on_decode_error)
-        self = super().__new__(
-            cls, *arguments, facts=known.facts, max_event_size=max_event_size, accelerate=accelerate
-        )
+        self = super().__new__(cls, *arguments, facts=known.facts, max_event_size=max_event_size, accelerate=accelerate)
         self._follower = follower
         self._known = known
         return self

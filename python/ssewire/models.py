@@ -2,8 +2,11 @@
 
 Lenient: every member may be absent, those that servers send as null may be null, unknown members are ignored, and
 texts that the documents close (`finish_reason`, `role`, `object`) are open here, since servers send others. Members are
-few on purpose: each costs time on every chunk. `gc=False` spares the collector all of them, and none of these can hold a
-cycle of its own.
+few on purpose: each costs time on every chunk. `gc=False` spares the collector all of them, and none of these can hold
+a cycle of its own.
+
+Members are of plain types, without a `Meta` that limits them and without code that runs when they are made: so a text
+is as good as any other, and what is known of one chunk holds for the next (`rust/python/src/plan.rs`).
 """
 
 from __future__ import annotations

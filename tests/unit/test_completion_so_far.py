@@ -229,7 +229,9 @@ def test_without_accumulate_it_says_what_to_do(run: Run) -> None:
 def kept(way: Callable[[Any], Any], items: int, **options: Any) -> int:
     """So many bytes more a stream holds behind so many items than behind a few."""
     # Of a text that is always the same, only one would be kept.
-    reads = (b"".join(chunk(f"some text of the answer {n}") for n in range(at, at + 20)) for at in itertools.count(0, 20))
+    reads = (
+        b"".join(chunk(f"some text of the answer {n}") for n in range(at, at + 20)) for at in itertools.count(0, 20)
+    )
     stream: ChatStream[Any] = ChatStream(reads, **options)
     found = iter(way(stream))
     for _ in range(100):
