@@ -1,4 +1,4 @@
-"""The built-in chunk is of plain types only, which is what recognising chunks rests on: any text is as good as another."""
+"""The built-in chunk is of plain types only, which is what recognising chunks rests on: any text will do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def test_no_member_is_limited_or_made_by_code() -> None:
         elif isinstance(member, inspect.StructType) and member.cls.__name__ not in seen:
             seen.add(member.cls.__name__)
             assert not hasattr(member.cls, "__post_init__")
-            assert not (member.tag or member.array_like or member.forbid_unknown_fields)
+            assert not member.tag
+            assert not member.array_like
+            assert not member.forbid_unknown_fields
             waiting += [field.type for field in member.fields]
     assert seen == {
         "ChatCompletionChunk",
