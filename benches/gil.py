@@ -4,13 +4,16 @@ The figures behind `DETACH_MIN` in `rust/python/src/reads.rs`. Each cell is the 
 together, in MB/s, with the interpreter kept and with it released in every read: one thread alone; two at once, over
 streams of their own; and one beside a thread that runs Python without ever waiting. That one hands the interpreter
 over every 5 ms only, so whoever lets go of it waits that long to get it back.
+
+A second table says what small reads pay for it that large ones release the interpreter: nothing is forced there.
 """
 
 import argparse
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from statistics import median
 from time import perf_counter
 
@@ -19,7 +22,7 @@ from rich.table import Table
 import ssewire
 from benches.corpus import cut
 from benches.measure import command, environment
-from benches.report import save, terminal
+from benches.report import print_rows, save, terminal
 from ssewire import _core
 
 _KIB = 1024
@@ -44,6 +47,7 @@ _EVENTS = {
 }
 # The decoder's private keyword: from so many bytes on it releases the interpreter.
 MODES = {"kept": 2**62, "released": 1}
+_SMALL = (240, 4 * _KIB, 64 * _KIB)
 
 
 def main() -> None:
@@ -69,8 +73,27 @@ def main() -> None:
             table.add_row(event, f"{read:,}", *(f"{speed:,.0f}" for speed in cells.values()))
             rows.append({"event": event, "read": read, **{name: round(speed) for name, speed in cells.items()}})
     console.print(table)
+    with console.status("small reads"):
+        small = list(small_reads(arguments.rounds))
+    print_rows(console, "small reads alone: MB/s, and how many percent more time than with the interpreter kept", small)
     if arguments.save:
-        save(arguments.save, parallel=[round(parallel(), 2)], megabytes_a_second=rows)
+        save(arguments.save, parallel=[round(parallel(), 2)], megabytes_a_second=rows, small=small)
+
+
+def small_reads(rounds: int) -> Iterator[dict[str, object]]:
+    """Give the throughput of small reads with the interpreter always kept, and as it is when nobody says anything."""
+    for event, read in product(("240 B", "16 KiB"), _SMALL):
+        block = _EVENTS[event]
+        reads = [cut(block * (_BODY // len(block)), read)]
+        kept: list[float] = []
+        usual: list[float] = []
+        for at in range(4 * rounds):
+            # Each is the first in turn.
+            for mode, speeds in ((MODES["kept"], kept), (None, usual))[:: 1 if at % 2 else -1]:
+                speeds.append(_alone(reads, mode) / 1e6)
+        costs = median(alone / one for alone, one in zip(kept, usual, strict=True)) - 1
+        row: dict[str, object] = {"event": event, "read": read, "kept": round(median(kept))}
+        yield {**row, "as it is": round(median(usual)), "costs %": round(100 * costs, 1)}
 
 
 def measure(block: bytes, read: int, rounds: int) -> dict[str, float]:
@@ -85,7 +108,7 @@ def measure(block: bytes, read: int, rounds: int) -> dict[str, float]:
     return {name: median(values) for name, values in speeds.items()}
 
 
-def _decode(reads: list[bytes], detach_min: int) -> int:
+def _decode(reads: list[bytes], detach_min: int | None) -> int:
     """Decode the same stream over and over until the time is up; gives the bytes decoded."""
     decoder: _core.SSEDecoder[ssewire.ServerSentEvent] = _core.SSEDecoder(
         max_event_size=2 * _BODY, detach_min=detach_min
@@ -113,7 +136,7 @@ def speed(work: Sequence[Callable[[], int]]) -> float:
     return sum(done) / (perf_counter() - start)
 
 
-def _alone(streams: list[list[bytes]], detach_min: int) -> float:
+def _alone(streams: list[list[bytes]], detach_min: int | None) -> float:
     return speed([partial(_decode, streams[0], detach_min)])
 
 
