@@ -3,7 +3,8 @@
 So many streams at once as a gateway has, over sources in memory that really wait at times: every eighth read lets the
 loop go round first, and all other streams with it. Whatever the number at once, the same streams are read in all. Told
 is what an event takes, and what of it is neither the source and the loop, which a bare `async for` takes, too, nor the
-work of a synchronous stream over the same reads: so much it costs to be asynchronous.
+work of a synchronous stream over the same reads: so much it costs to be asynchronous. For scale stands beside it what
+msgspec alone takes to decode the payloads, split beforehand.
 """
 
 import argparse
@@ -12,6 +13,8 @@ import gc
 from collections.abc import Awaitable, Callable, Iterator
 from statistics import median
 from typing import Self
+
+import msgspec
 
 import ssewire
 from benches import corpus
@@ -114,8 +117,10 @@ def main() -> None:
         with console.status(f"reads: {name}"):
             rows += measured(name, reads, arguments.rounds)
     print_rows(console, f"nanoseconds an event; {_STREAMS:,} streams of {_EVENTS} events", rows)
+    decoding = floor(arguments.rounds)
+    console.print(f"msgspec alone: {decoding} ns an event")
     if arguments.save:
-        save(arguments.save, results=rows)
+        save(arguments.save, results=rows, floor=[{"ns": decoding}])
 
 
 async def check(reads: list[bytes]) -> None:
@@ -129,6 +134,20 @@ async def check(reads: list[bytes]) -> None:
     batches = [batch async for batch in ssewire.AsyncChatStream(Source(reads)).iter_batches()]
     assert [chunk for batch in batches for chunk in batch] == chunks
     assert "".join(ssewire.ChatStream(iter(reads)).iter_text()) == text
+
+
+def floor(rounds: int) -> int:
+    """Say what msgspec alone takes for an event."""
+    payloads, decode = corpus.generated(_EVENTS).payloads, msgspec.json.Decoder(ssewire.ChatCompletionChunk).decode
+    times: list[float] = []
+    for _ in range(rounds + 1):
+        gc.collect()
+        start = clock()
+        for _ in range(_STREAMS):
+            for payload in payloads:
+                decode(payload)
+        times.append((clock() - start) / (_STREAMS * _EVENTS))
+    return round(median(times[1:]))
 
 
 def measured(name: str, reads: list[bytes], rounds: int) -> Iterator[dict[str, object]]:
