@@ -82,8 +82,10 @@ def measured(form: str, body: str, read: str, rounds: int) -> dict[str, object]:
     streams: dict[int, list[bytes]] = {}
     for size in _SIZES:
         block = _block(body, size)
-        # Each event begins with a read, as it does on a connection.
-        streams[size] = [*cut(block, _READS[read]) * (_BYTES // size), b"data: [DONE]\n\n"]
+        # Each event begins with a read, as it does on a connection, and has bytes of its own: small ones repeated would
+        # be in the processor's caches, and large ones not.
+        reads = [one for _ in range(_BYTES // size) for one in cut(bytes(bytearray(block)), _READS[read])]
+        streams[size] = [*reads, b"data: [DONE]\n\n"]
         events = _BYTES // size + (form in _KNOW_NO_SENTINEL)
         assert sum(1 for _ in _FORMS[form](streams[size])) == events, f"{form}, {body}, reads: {read}"
     times: dict[int, list[float]] = {size: [] for size in _SIZES}
