@@ -88,7 +88,7 @@ def _compared(column: str, figures: Figures) -> Case | None:
 
 
 def _listed(figures: Figures) -> Case | None:
-    rates = [row["rate"] for row in figures.main]
+    rates = [row["rate"] for row in figures.rows("recorded")]
     return Case(len(rates), f"from {min(rates):.1%} to {max(rates):.1%}") if rates else None
 
 

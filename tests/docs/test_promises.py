@@ -109,7 +109,9 @@ def test_what_was_not_measured_is_told(name: str, tmp_path: Path) -> None:
 
 def test_streams_whose_hits_are_listed_are_counted(tmp_path: Path) -> None:
     rows = [{"stream": "a", "rate": 0.5}, {"stream": "b", "rate": 0.991}]
-    assert line(tmp_path, "listed", hits={"results": rows}).endswith("| at least 1 | 2 (from 50.0% to 99.1%) | yes |")
+    assert line(tmp_path, "listed", hits={"dialects": [{"stream": "c", "rate": 0.0}], "recorded": rows}).endswith(
+        "| at least 1 | 2 (from 50.0% to 99.1%) | yes |"
+    )
 
 
 def test_the_worst_case_is_named(tmp_path: Path) -> None:
