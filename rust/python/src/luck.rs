@@ -10,7 +10,7 @@ pub(crate) struct Luck {
 
 /// What a look at an event takes that no template matches, and what learning from it does: the unit is about what a hit
 /// saves. Measured by `python -m benches.hostile --save hostile`, in `benches/results/hostile.json`.
-pub(crate) const A_LOOK: u32 = 2;
+pub(crate) const A_LOOK: u32 = 3;
 pub(crate) const A_LESSON: u32 = 10;
 
 impl Luck {
