@@ -31,6 +31,7 @@ bench: build $(STAMPS)/bench ## measure against the other parsers and the floor;
 	$(BIN)/python -m benches
 
 bench-core: build $(STAMPS)/bench ## measure the Rust core against the parsers of other languages, on the same bytes
+	cargo clippy --manifest-path rust/benches/Cargo.toml --all-targets --locked -- -D warnings
 	$(BIN)/python -m benches.core
 
 bench-report: $(STAMPS)/plots ## write docs/benchmarks.md, its plots and the README's figures from benches/results
@@ -40,7 +41,6 @@ lint: build $(STAMPS)/lint $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli $(STAMPS
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo fmt --manifest-path rust/benches/Cargo.toml --check
-	cargo clippy --manifest-path rust/benches/Cargo.toml --all-targets --locked -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
