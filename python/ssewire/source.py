@@ -115,6 +115,10 @@ class Source(Generic[ReadsT]):
                 close()
 
     def _stop_reads(self, stop: _Close) -> None:
+        # CPython 3.12 crashes where a generator that delegates is closed while another thread is in it.
+        if getattr(self.reads, "gi_running", False):
+            self._stops.append(stop)
+            return
         try:
             stop()
         except ValueError as error:
