@@ -18,8 +18,8 @@ import msgspec
 
 import ssewire
 from benches import corpus
-from benches.measure import clock, command, environment
-from benches.report import print_rows, save, terminal
+from benches.measure import clock
+from benches.report import announced, print_rows, save
 
 _AT_ONCE = (1, 100, 1000)
 _STREAMS = 1000
@@ -107,9 +107,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     rows: list[dict[str, object]] = []
     for name in _READS:
         reads = corpus.generated(_EVENTS).cut(name).reads

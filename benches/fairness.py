@@ -23,8 +23,7 @@ import trio.lowlevel
 
 import ssewire
 from benches.corpus import cut, generated
-from benches.measure import command, environment
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 from ssewire import _core
 
 _EVENTS = 10_000
@@ -164,9 +163,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     # What the imports have made is not looked through again while somebody waits for a tick.
     gc.freeze()
     with console.status("gaps"):

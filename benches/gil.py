@@ -21,8 +21,7 @@ from rich.table import Table
 
 import ssewire
 from benches.corpus import cut
-from benches.measure import command, environment
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 from ssewire import _core
 
 _KIB = 1024
@@ -57,9 +56,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     console.print(f"two threads that hash without the interpreter run {parallel():.2f} times as fast as one here")
     table = Table(title="MB/s: interpreter kept, released", title_justify="left")
     table.add_column("event", no_wrap=True)

@@ -15,8 +15,8 @@ from statistics import median
 import ssewire
 from benches.corpus import cut
 from benches.hostile_streams import STREAMS
-from benches.measure import clock, command, environment
-from benches.report import print_rows, save, terminal
+from benches.measure import clock
+from benches.report import announced, print_rows, save
 
 _SEED = 20_240_301
 _BYTES = 1_500_000
@@ -37,9 +37,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     rows: list[dict[str, object]] = []
     for name in arguments.stream or STREAMS:
         events = blocks(name)

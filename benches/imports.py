@@ -16,8 +16,7 @@ from functools import cache
 from itertools import repeat
 from statistics import median
 
-from benches.measure import command, environment
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 
 _BASE = "msgspec"
 # Beside it, for scale: what its users import anyway.
@@ -33,9 +32,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     with console.status("importing"):
         rows = measured(arguments.rounds)
     print_rows(console, "milliseconds for an import, medians", rows)

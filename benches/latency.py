@@ -12,8 +12,7 @@ import re
 from statistics import median, quantiles
 from typing import Any
 
-from benches.measure import command, environment
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 from benches.wire.clients import CLIENTS
 from benches.wire.reading import BARE, Client, Kind, entered, stamped
 from benches.wire.server import base, running
@@ -32,9 +31,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     rows: list[dict[str, object]] = []
     with running() as address:
         url = base(address, "stamped", _EVENTS, arguments.pause / 1e3)

@@ -15,8 +15,8 @@ from statistics import median
 
 import ssewire
 from benches.corpus import cut
-from benches.measure import clock, command, environment
-from benches.report import print_rows, save, terminal
+from benches.measure import clock
+from benches.report import announced, print_rows, save
 
 _KIB = 1024
 _BYTES = 8192 * _KIB
@@ -61,9 +61,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     rows: list[dict[str, object]] = []
     for form in _FORMS:
         for body in ("one line", "many lines"):

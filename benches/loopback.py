@@ -15,9 +15,8 @@ from time import process_time_ns
 from typing import Any
 
 from benches import corpus
-from benches.measure import command, environment
 from benches.peers.chat import chunk_facts, expected_facts, expected_text
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 from benches.wire.clients import CLIENTS
 from benches.wire.reading import BARE, Client, Kind, Reading, collected, drained, entered
 from benches.wire.server import Pace, base, running
@@ -39,9 +38,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     rows: list[dict[str, object]] = []
     with running() as address:
         for pace in arguments.pace or _EVENTS:

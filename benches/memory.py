@@ -15,8 +15,7 @@ from time import perf_counter
 import ssewire
 from benches import corpus
 from benches.idle import idle_streams
-from benches.measure import command, environment
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 from benches.resident import in_child, peak, resident
 
 _MIB = 1024 * 1024
@@ -110,9 +109,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     found: dict[str, list[dict[str, object]]] = {}
     for name in arguments.table or _TABLES:
         title, rows = _TABLES[name]

@@ -23,6 +23,14 @@ def terminal() -> Console:
     return console if console.is_terminal else Console(width=_WIDTH)
 
 
+def announced() -> Console:
+    """Give the console, and say on it what is measured, and on what."""
+    console = terminal()
+    facts = environment()
+    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    return console
+
+
 def print_suite(console: Console, suite: Suite, reads: str, results: list[Result]) -> None:
     """Print one suite at one read size, the fastest first."""
     table = Table(title=f"{suite.name}, reads: {reads}", title_justify="left")

@@ -21,8 +21,7 @@ from time import perf_counter
 
 from benches.corpus import cut
 from benches.gil import MODES, speed
-from benches.measure import command, environment
-from benches.report import print_rows, save, terminal
+from benches.report import announced, print_rows, save
 from ssewire import _core
 from ssewire.chunk_types import chunk_type
 from ssewire.decode import chat_decoder
@@ -105,9 +104,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     cores, free_threaded = usable_cores(), not getattr(sys, "_is_gil_enabled", lambda: True)()
     kind = "free-threaded" if free_threaded else "not free-threaded"
     console.print(f"{cores} cores to use, interpreter {kind}")

@@ -15,8 +15,8 @@ from rich.table import Table
 
 import ssewire
 from benches import corpus
-from benches.measure import clock, command, environment
-from benches.report import save, terminal
+from benches.measure import clock
+from benches.report import announced, save
 
 Way = Callable[[list[bytes]], object]
 
@@ -88,9 +88,7 @@ def main() -> None:
     parser.add_argument("--save", metavar="NAME", help="write benches/results/NAME.json")
     arguments = parser.parse_args()
 
-    console = terminal()
-    facts = environment()
-    console.print(f"{command()}\n{facts['python']}, {facts['cpu']} ({facts['cpus']} CPUs), {facts['date']}")
+    console = announced()
     body = corpus.generated()
     check(body)
     inputs = {name: body.cut(name).reads for name in ("event", "4k")} | {"whole": [body.data]}
