@@ -117,8 +117,9 @@ pub(crate) fn value_of<'py>(py: Python<'py>, leaf: &[u8], kind: Kind, escaped: b
 
 impl Plan {
     /// Compare two trees that a decoder has made of the same payload with other values in the holes: `one` and `two` say
-    /// which. That a value is found again unchanged holds for any other in its place, since the members of the built-in
-    /// Structs are of plain types and have no limits (`tests/unit/test_plain_members.py` sees to that). Gives nothing where they differ in anything but these values, found again unchanged.
+    /// which. Gives nothing where they differ in anything but these values, found again unchanged. That one is found so
+    /// holds for any other in its place, since the members of the built-in Structs are of plain types and have no limits
+    /// (`tests/unit/test_plain_members.py` sees to that).
     pub(crate) fn of(
         layouts: &'static Layouts,
         (one, ones): (&Bound<'_, PyAny>, &[Bound<'_, PyAny>]),
