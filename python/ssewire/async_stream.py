@@ -15,7 +15,7 @@ from .completion import ChatCompletion
 from .idle import watched_async
 from .models import ChatCompletionChunk
 from .opening import open_async
-from .pull import AsyncItems, AsyncPull
+from .pull import AsyncPull
 from .relay import AsyncRelay, Following
 
 T = TypeVar("T")
@@ -58,22 +58,22 @@ class AsyncChatStream(Chat[T], AsyncClosing):
 
     def iter_text(self, choice: int | None = None) -> AsyncIterator[str]:
         """Give the text of each chunk that has some; of one choice alone where its index is given."""
-        return AsyncItems(self._pull.ready(self._texts(choice)))
+        return self._pull.over(self._texts(choice))
 
     def iter_payloads(self) -> AsyncIterator[bytes]:
         """Give the payload of each event that is a chunk; see `ChatStream.iter_payloads`."""
-        return AsyncItems(self._pull.ready(self._decoder.payloads()))
+        return self._pull.over(self._decoder.payloads())
 
     def iter_with_payload(self) -> AsyncIterator[tuple[bytes, T]]:
         """Give each chunk with the payload that it was decoded from, as it was sent."""
-        return AsyncItems(self._pull.ready(self._decoder.pairs()))
+        return self._pull.over(self._decoder.pairs())
 
     def iter_batches(self, most: int = BATCH) -> AsyncIterator[list[T]]:
         """Give lists of chunks, one step of the loop for each; see `ChatStream.iter_batches`.
 
         Asynchronously a list ends where other tasks have their turn, too: behind 256 chunks, or as many KiB.
         """
-        return AsyncItems(self._pull.ready(self._batches(most)))
+        return self._pull.over(self._batches(most))
 
     def iter_bytes(self) -> AsyncIterator[bytes]:
         """Give the body exactly as it came, in the same reads, each at once; see `ChatStream.iter_bytes`."""

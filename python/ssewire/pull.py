@@ -103,8 +103,12 @@ class AsyncPull:
         decoder.take_turns()
 
     def ready(self, view: Iterator[T]) -> _core.ReadyItems[T]:
-        """Iterate over a view of the decoder."""
+        """The items of a view of the decoder, to be iterated over and awaited."""
         return _core.ReadyItems(self._awaited, view, self)
+
+    def over(self, view: Iterator[T]) -> AsyncItems[T]:
+        """Iterate asynchronously over a view of the decoder."""
+        return AsyncItems(self.ready(view))
 
     def begin(self) -> None:
         """Refuse to begin another way of reading while somebody reads."""
