@@ -195,27 +195,27 @@ ENDLESS = {
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and /dev/zero of POSIX")
 @pytest.mark.parametrize("setup", ENDLESS.values(), ids=ENDLESS)
-def test_ctrl_c_is_heard_inside_a_huge_read_and_between_reads_without_an_end(setup: str) -> None:
-    # That another thread can send the signal shows that others run meanwhile.
+def test_others_run_and_ctrl_c_is_heard_inside_a_huge_read_and_between_reads_without_an_end(setup: str) -> None:
+    # Another thread has its turns, each within the 5 ms after which the interpreter asks for one, and sends the signal.
     waited = run(
         dedent(setup)
         + dedent("""
         def interrupt():
-            global sent
-            time.sleep(0.1)
-            sent = time.perf_counter()
+            for _ in range(30):
+                time.sleep(0.001)
             os.kill(os.getpid(), signal.SIGINT)
 
         # Whoever was started in the background has it ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=interrupt).start()
+        begun = time.perf_counter()
         try:
             next(items, None)
         except KeyboardInterrupt:
-            print(time.perf_counter() - sent)
+            print(time.perf_counter() - begun)
         else:
             print("inf")
         """)
     )
-    # A tenth of a second is what is wanted; a machine may be busy, but not for as long as the read would take.
-    assert float(waited) < 1
+    # A fifth of a second is what is wanted; a machine may be busy, but not for as long as the read would take.
+    assert float(waited) < 2

@@ -16,7 +16,7 @@ use ssewire_core::{END_OF_INPUT, Framer};
 use crate::alike::Alike;
 use crate::buffer::to_bytes;
 use crate::found::{Found, Place, frame_ahead, place};
-use crate::turn::Turn;
+use crate::turn::{Turn, interpreter_turn};
 
 /// From so many bytes left in a read on, framing releases the interpreter: never for what comes from a socket, always
 /// for large bodies held in memory. Framing runs at gigabytes a second, so that two threads gain nothing from a release
@@ -390,10 +390,6 @@ impl Reads {
     #[inline]
     fn let_others_run(&mut self, py: Python<'_>) -> PyResult<()> {
         self.asked = self.asked.wrapping_add(1);
-        if self.asked.is_multiple_of(PATIENCE) {
-            py.check_signals()?;
-            py.detach(|| ());
-        }
-        Ok(())
+        if self.asked.is_multiple_of(PATIENCE) { interpreter_turn(py) } else { Ok(()) }
     }
 }

@@ -1,5 +1,8 @@
 //! How much is done at a stretch: an event loop, or whoever else waits, gets a turn after that.
 
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
 /// So much is done at a stretch. One is an event or a read, and a kibibyte of data, each of which takes an asynchronous
 /// stream a fraction of a microsecond: so a stretch takes about a tenth of a millisecond, and as long as the user's own
 /// code for so many events. An event is never divided, so a large one takes its own time.
@@ -73,4 +76,13 @@ impl Turn {
         }
         over
     }
+}
+
+/// Let the interpreter do what waits between two steps of Python code: run signal handlers, and give the lock to a thread
+/// that has asked for it long enough. Letting go of the lock instead starves the others: each time it wakes them, and is
+/// back before they are up, and their waiting begins anew.
+pub(crate) fn interpreter_turn(py: Python<'_>) -> PyResult<()> {
+    static NOTHING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let nothing = NOTHING.get_or_try_init(py, || py.eval(c"lambda: None", None, None).map(Bound::unbind))?;
+    nothing.call0(py).map(drop)
 }
