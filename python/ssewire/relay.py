@@ -21,6 +21,9 @@ from .pull import REFUSAL_SIZE, AsyncPull
 
 # So many errors are passed over at a stretch.
 _ERRORS: Final = 128
+# For so many seconds at most, whoever asks lets the reader go first; never for ever, since it may hold the lock itself
+# (where a signal's handler asks).
+_POLITE: Final = 0.05
 
 
 class Following:
@@ -33,6 +36,9 @@ class Following:
         self._follower = follower
         # Whoever asks how the stream stands, from whichever thread, may be the one who looks.
         self._lock = RLock()
+        # Held by the reader while it waits for the lock. Locks are not fair: without it, a thread that asks without a
+        # pause has the lock nearly always, and the bytes wait.
+        self._first = RLock()
         self._looker: int | None = None
         self._ok = follower.ok
         # Of a refused request, the start of the body.
@@ -47,8 +53,11 @@ class Following:
             self._follower.refused_bytes += len(data)
             self._body += data[: REFUSAL_SIZE - len(self._body)]
         elif not self._decoder.closed:
-            with self._lock:
+            self._acquire()
+            try:
                 self._decoder.feed(data)
+            finally:
+                self._lock.release()
         return data
 
     def close(self) -> None:
@@ -57,13 +66,18 @@ class Following:
 
     def catch_up(self, *, wait: bool = True) -> None:
         """Look at all that was handed out, unless another thread does that and is not to be waited for."""
+        if wait:
+            self._let_the_reader_go_first()
         if not self._lock.acquire(blocking=wait):
             return
         try:
-            while self.look():
-                pass
+            self._look_at_all()
         finally:
             self._lock.release()
+
+    def _look_at_all(self) -> None:
+        while self.look():
+            pass
 
     def is_looking_here(self) -> bool:
         """Whether this is asked from inside a look, by a function of the user's own."""
@@ -71,7 +85,8 @@ class Following:
 
     def look(self) -> bool:
         """Look at a bounded part of it; gives whether there is more. Whatever is raised by it, the bytes go on."""
-        with self._lock:
+        self._acquire()
+        try:
             # A function of the user's own, called for an event, may ask how the stream stands.
             if self._looker is not None or self._follower.over or self._decoder.closed:
                 return False
@@ -80,6 +95,8 @@ class Following:
                 return self._look()
             finally:
                 self._looker = None
+        finally:
+            self._lock.release()
 
     def _look(self) -> bool:
         for _ in range(_ERRORS):
@@ -94,9 +111,20 @@ class Following:
 
     def completion(self, accumulator: ChatAccumulator) -> ChatCompletion:
         """What was merged of all that was handed out, while nobody looks and merges more."""
+        self._let_the_reader_go_first()
         with self._lock:
-            self.catch_up()
+            self._look_at_all()
             return accumulator.completion()
+
+    def _acquire(self) -> None:
+        """Take the lock as the reader does, who comes before all that ask."""
+        if not self._lock.acquire(blocking=False):
+            with self._first:
+                self._lock.acquire()
+
+    def _let_the_reader_go_first(self) -> None:
+        if not self.is_looking_here() and self._first.acquire(timeout=_POLITE):
+            self._first.release()
 
     def leave(self) -> None:
         """The stream is about to be closed, which waits for nobody."""
@@ -110,10 +138,10 @@ class Following:
             self._refuse()
             return
         with self._lock:
-            self.catch_up()
+            self._look_at_all()
             if not self._decoder.closed:
                 self._decoder.finish()
-            self.catch_up()
+            self._look_at_all()
         self._follower.end("incomplete")
 
     def _refuse(self) -> None:
