@@ -1,8 +1,9 @@
-"""What tests of all kinds share: one event loop, and hypothesis without a clock."""
+"""What tests of all kinds share: one event loop, hypothesis without a clock, and a bound for memory."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeAlias
 
@@ -20,3 +21,20 @@ def run() -> Iterator[Run]:
     """Run a coroutine to its end, all of them on one event loop: making one for each example is slow."""
     with asyncio.Runner() as runner:
         yield runner.run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def bounded_memory() -> Iterator[None]:
+    """Let a test that grows without end fail by itself and be named, before the whole run is killed without a word.
+
+    The run needs less than a quarter of these 8 GiB. What reports the failures gets more: they may hold all of it.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (8 * 1024**3, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, before)
