@@ -71,10 +71,13 @@ def main() -> None:
             left_out.append(f"eventsource-parser: {error}")
         versions = [version for worker in workers for version in worker.versions]
         console.print(", ".join(versions))
-        for cell in workers[0].ask("scenarios").split():
-            scenario, reads, blocks = cell.split("/")
-            if scenario in (arguments.scenario or [scenario]):
-                with console.status(cell):
+        cells = [cell.split("/") for cell in workers[0].ask("scenarios").split()]
+        scenarios = {scenario for scenario, _, _ in cells}
+        if unknown := set(arguments.scenario or ()) - scenarios:
+            parser.error(f"no scenario {', '.join(sorted(unknown))}: there are {', '.join(sorted(scenarios))}")
+        for scenario, reads, blocks in cells:
+            if scenario in (arguments.scenario or scenarios):
+                with console.status(f"{scenario}, reads: {reads}"):
                     rows += _Cell(scenario, reads, int(blocks), folder / scenario).measure(
                         workers, arguments.rounds, left_out
                     )
