@@ -1,8 +1,9 @@
-"""What tests of all kinds share: one event loop, hypothesis without a clock, and a bound for memory."""
+"""What tests of all kinds share: one event loop, hypothesis without a clock, and a bound for memory, and Ctrl-C."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeAlias
@@ -21,6 +22,10 @@ def run() -> Iterator[Run]:
     """Run a coroutine to its end, all of them on one event loop: making one for each example is slow."""
     with asyncio.Runner() as runner:
         yield runner.run
+
+
+# Whoever was started in the background has Ctrl-C ignored, and so would have the programs that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
