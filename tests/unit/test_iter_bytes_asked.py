@@ -245,7 +245,7 @@ def test_who_asks_without_a_pause_keeps_no_bytes_waiting() -> None:
     asker = threading.Thread(target=ask)
     with switching_often():
         asker.start()
-        while not asked:
+        while asker.is_alive() and not asked:
             pass
         before = asked
         read = sum(1 for _ in relay)
