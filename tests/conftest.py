@@ -24,7 +24,7 @@ def run() -> Iterator[Run]:
         yield runner.run
 
 
-# Whoever was started in the background has Ctrl-C ignored, and so would have the programs that tests start and interrupt.
+# Whoever was started in the background has Ctrl-C ignored, and so would have the programs that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
