@@ -14,7 +14,7 @@ import pytest
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
 
 COMMON = """
-import itertools, os, signal, threading, time
+import collections, itertools, os, signal, threading, time
 from ssewire import ChatStream, ChunkDecoder, EventStream, EventTooLargeError, SSEDecoder
 
 MIB = 1 << 20
@@ -188,6 +188,13 @@ ENDLESS = {
                 return itertools.repeat(b"")
 
         items = ChatStream(Refused())
+    """,
+    "texts that no Python code takes": """
+        stream = ChatStream(itertools.repeat(b'data: {"choices":[{"delta":{"content":"a"}}]}\\n\\n'))
+        items = map(collections.deque, [stream.iter_text()], [0])
+    """,
+    "events that no Python code takes": """
+        items = map(collections.deque, [EventStream(itertools.repeat(b"data: a\\n\\n" * 8192))], [0])
     """,
     "a file without an end": 'items = iter(EventStream(open("/dev/zero", "rb")))',
 }

@@ -151,7 +151,6 @@ impl Chat {
                 }
             };
             if given.is_some() {
-                self.reads.handed_out();
                 return Ok(given);
             }
         }

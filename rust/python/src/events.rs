@@ -52,11 +52,9 @@ impl Events {
                 let event = ServerSentEvent::new(py, data, b"", b"", None)?;
                 self.done |= sentinel;
                 count(&decoder.events);
-                self.reads.handed_out();
                 return Ok(Some(Py::new(py, event)?.into_any()));
             }
             if let Some(outcome) = self.step(py, decoder) {
-                self.reads.handed_out();
                 return outcome;
             }
         }

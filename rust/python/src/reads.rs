@@ -29,8 +29,8 @@ pub(crate) const DETACH_MIN: usize = SLICE;
 /// So many bytes are framed at a time without the interpreter, in well below a millisecond.
 const SLICE: usize = 1024 * 1024;
 
-/// So many times more is needed, with nothing to hand out, before signals are looked at and other threads let in.
-const PATIENCE: u32 = 16;
+/// So many times more is needed before signals are looked at and other threads let in.
+const PATIENCE: u32 = 32;
 
 /// Bytes kept of the start of the body until its first event, to say what came instead of a stream: an error of a server
 /// fits, with all its members.
@@ -63,7 +63,7 @@ pub(crate) struct Reads {
     /// Up to here the read is framed step by step although it is large.
     step_until: usize,
     ahead: VecDeque<Found>,
-    /// So many times more was needed since something was handed out.
+    /// So many times more was needed.
     asked: u32,
     end: End,
     /// The first bytes of the body, until an event is found: those of the reads that were looked through.
@@ -379,14 +379,8 @@ impl Reads {
         }
     }
 
-    /// Something was handed out: the interpreter is back with the user's code.
-    #[inline]
-    pub(crate) fn handed_out(&mut self) {
-        self.asked = 0;
-    }
-
-    /// A source that is no Python code may go on for ever with nothing to hand out: Ctrl-C must end that, and other
-    /// threads have their turns.
+    /// Where the source is no Python code, nor what takes the items (`"".join(texts)`), or where there are none to be handed
+    /// out, this may go on for long or for ever: Ctrl-C must end it, and other threads have their turns.
     #[inline]
     fn let_others_run(&mut self, py: Python<'_>) -> PyResult<()> {
         self.asked = self.asked.wrapping_add(1);
