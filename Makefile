@@ -18,7 +18,7 @@ demo: build $(STAMPS)/cli ## build, then read live streams of the three provider
 
 test: build $(STAMPS)/test $(STAMPS)/bench $(STAMPS)/cli $(STAMPS)/plots environments ## build, then run every test, Rust and Python, and each benchmark once
 	cargo test --workspace --locked
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 	$(BIN)/python -m pytest benches --quiet --benchmark-disable
 	$(call pytest_in,niquests) tests/environments $(patsubst %,tests/clients/test_%.py,matrix times sync_clients async_clients)
 	$(call pytest_in,old-urllib3) tests/environments

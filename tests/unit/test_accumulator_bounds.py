@@ -114,7 +114,7 @@ def test_a_far_index_costs_what_a_near_one_does(index: int) -> None:
         tracemalloc.stop()
     assert choice.index == index
     assert [call.function.arguments for call in choice.message.tool_calls] == ["111"]
-    assert peak < 100_000
+    assert peak < 1_000_000
 
 
 class Compared(int):
@@ -388,4 +388,5 @@ def test_a_usage_from_elsewhere_is_copied_once() -> None:
     finally:
         tracemalloc.stop()
     assert accumulator.completion().usage == usage
-    assert peak < 10_000
+    # A copy takes more than twice that; what else the process does meanwhile is counted, too.
+    assert peak < 100_000
