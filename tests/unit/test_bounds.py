@@ -177,6 +177,8 @@ ENDLESS = {
     """,
     "small reads of comments": 'items = ChatStream(itertools.repeat(b":\\n\\n"))',
     "small reads of empty events": 'items = ChatStream(itertools.repeat(b"data:\\n\\n"))',
+    # A lock that is let go of and taken again between such reads is never got by others.
+    "reads of some comments": 'items = ChatStream(itertools.repeat(b": ping\\n\\n" * 80))',
     "empty reads": 'items = ChatStream(itertools.repeat(b""))',
     "usual reads of comments": 'items = ChatStream(itertools.repeat(b": ping\\n\\n" * 8192))',
     "empty reads of a stream of events": 'items = EventStream(itertools.repeat(b""))',
