@@ -137,11 +137,14 @@ class Following:
         if not self._ok and not self._follower.over:
             self._refuse()
             return
-        with self._lock:
+        self._acquire()
+        try:
             self._look_at_all()
             if not self._decoder.closed:
                 self._decoder.finish()
             self._look_at_all()
+        finally:
+            self._lock.release()
         self._follower.end("incomplete")
 
     def _refuse(self) -> None:
