@@ -134,6 +134,23 @@ def test_the_server_sees_a_client_leave(way: Way, sends: bool) -> None:
         eventually(lambda: listener.connections == 0)
 
 
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_nothing_is_left_of_a_peer_that_leaves_before_it_takes_what_is_sent(tls: bool) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.start(200)
+        await exchange.send(b"x" * 2**26)
+
+    way = Way("tls" if tls else "plain")
+    with way.serving(answer) as listener, way.connected(listener) if tls else connected(listener) as client:
+        client.sendall(REQUEST)
+        # Now the rest waits for this reader.
+        while b"xxx" not in client.recv(65536):
+            pass
+        # One direction alone: of a closed one, the server hears as a rule when it sends on.
+        client.shutdown(socket.SHUT_WR)
+        eventually(lambda: listener.connections == 0)
+
+
 class BareClient:
     """A client of HTTP/2 that does nothing by itself: its windows open only when it says so."""
 

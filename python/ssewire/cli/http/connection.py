@@ -58,8 +58,10 @@ class Connection(asyncio.Protocol):
         self._connections.add(self)
 
     def eof_received(self) -> None:
-        """Take the end of what the peer sends for its leaving; asyncio then closes the transport."""
+        """Take the end of what the peer sends for its leaving, and end the connection."""
         self._note_leaving()
+        # At once: asyncio closes it when all is sent, and a peer that left with its window full takes it minutes later.
+        self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Count the connection no more; asyncio calls it at the end, whoever made it."""
