@@ -122,8 +122,7 @@ class EventStream(_Events[EventT], Closing):
 
     def close(self) -> None:
         """Close the response and end the stream; from any thread, without waiting for one that is reading."""
-        if self._follower.close():
-            self._decoder.close()
+        self._follower.close(self._decoder.close)
 
 
 class AsyncEventStream(_Events[EventT], AsyncClosing):

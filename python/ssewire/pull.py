@@ -184,8 +184,7 @@ class AsyncPull:
 
     async def aclose(self) -> None:
         """End the stream from any task; one that is reading it is not waited for."""
-        if self._state.close():
-            self._decoder.close()
+        self._state.close(self._decoder.close)
         await self._source.arelease()
 
 

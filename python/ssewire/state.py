@@ -99,17 +99,19 @@ class StreamState:
         self.end("error")
         return refused(body, self.status or 0, self.headers)
 
-    def close(self) -> bool:
-        """The reader leaves; says whether that was before the end. The state stays where one was reached."""
+    def close(self, stop: Callable[[], None]) -> None:
+        """The reader leaves; before the end, `stop` stops its decoder. The state stays where one was reached."""
         early = not self.over
         self.has_left |= early
-        if early and self.state == "open":
-            self.state = "closed"
+        if early:
+            if self.state == "open":
+                self.state = "closed"
+            # Before a thread that reads is woken: what its read ends by must not be the end of the body for the next.
+            stop()
         woken = (early or self.draining) and self.source is not None and self.source.interrupt()
         # A thread that was woken may be closing the same response at this moment, and no client expects that.
         with suppress(Exception) if woken else nullcontext():
             self.end("closed")
-        return early
 
     def left(self) -> SSEWireError:
         """The error for reading on in a stream that was left."""

@@ -131,5 +131,4 @@ class ChatStream(Chat[T], Closing):
     def close(self) -> None:
         """Close the response and end the stream; from any thread, without waiting for one that is reading."""
         self._leave()
-        if self._follower.close():
-            self._decoder.close()
+        self._follower.close(self._decoder.close)

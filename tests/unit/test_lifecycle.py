@@ -167,6 +167,37 @@ def test_closing_from_another_thread_closes_the_response_at_once() -> None:
     assert (response.closed, source.ended) == (1, True)
 
 
+class EndedByClosing(Iterator[bytes]):
+    """Reads that wait until somebody closes them, and fail then; closing them waits for `seen`."""
+
+    def __init__(self) -> None:
+        self.closing = threading.Event()
+        self.seen = threading.Event()
+
+    def __next__(self) -> bytes:
+        assert self.closing.wait(TIMEOUT)
+        raise OSError("closed")
+
+    def close(self) -> None:
+        self.closing.set()
+        assert self.seen.wait(TIMEOUT)
+
+
+@pytest.mark.parametrize("kind", [ChatStream, EventStream])
+def test_what_closing_does_to_a_read_is_no_end_for_the_next(kind: type[Any]) -> None:
+    source = EndedByClosing()
+    stream = kind(source)
+    closer = threading.Thread(target=stream.close)
+    closer.start()
+    # Both of them before `close` returns.
+    for _ in range(2):
+        with pytest.raises(SSEWireError, match="closed"):
+            next(stream)
+    source.seen.set()
+    closer.join(TIMEOUT)
+    assert stream.state == "closed"
+
+
 def test_streams_in_many_threads_are_independent() -> None:
     body = b"".join(chunk(str(number)) for number in range(500)) + DONE
     results: list[str] = []
