@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from threading import Lock, RLock, get_ident
+from time import sleep
 from typing import Any, Final
 
 from . import _core
@@ -21,9 +22,8 @@ from .pull import REFUSAL_SIZE, AsyncPull
 
 # So many errors are passed over at a stretch.
 _ERRORS: Final = 128
-# For so many seconds at most, whoever asks lets the reader go first; never for ever, since it may hold the lock itself
-# (where a signal's handler asks).
-_POLITE: Final = 0.05
+# For so many seconds, whoever asks leaves the lock to a reader that waits for it: enough for a thread to wake up.
+_POLITE: Final = 0.001
 
 
 class Following:
@@ -34,11 +34,12 @@ class Following:
         follower.relaying = True
         self._decoder = decoder
         self._follower = follower
-        # Whoever asks how the stream stands, from whichever thread, may be the one who looks.
+        # Whoever asks how the stream stands, from whichever thread, may be the one who looks. It is taken by `with`:
+        # between a call of `acquire` and a `try` Ctrl-C may come, and it would be held for ever.
         self._lock = RLock()
-        # Held by the reader while it waits for the lock. Locks are not fair: without it, a thread that asks without a
-        # pause has the lock nearly always, and the bytes wait.
-        self._first = RLock()
+        # The reader waits for the lock. Locks are not fair: of several threads that ask without a pause, one has it
+        # nearly always, and the bytes wait.
+        self._reader_waits = False
         self._looker: int | None = None
         self._ok = follower.ok
         # Of a refused request, the start of the body.
@@ -53,11 +54,10 @@ class Following:
             self._follower.refused_bytes += len(data)
             self._body += data[: REFUSAL_SIZE - len(self._body)]
         elif not self._decoder.closed:
-            self._acquire()
-            try:
+            self._reader_waits = True
+            with self._lock:
+                self._reader_waits = False
                 self._decoder.feed(data)
-            finally:
-                self._lock.release()
         return data
 
     def close(self) -> None:
@@ -68,15 +68,16 @@ class Following:
         """Look at all that was handed out, unless another thread does that and is not to be waited for."""
         if wait:
             self._let_the_reader_go_first()
-        if not self._lock.acquire(blocking=wait):
-            return
-        try:
-            self._look_at_all()
-        finally:
-            self._lock.release()
+            with self._lock:
+                self._look_at_all()
+        elif self._lock.acquire(blocking=False):
+            try:
+                self._look_at_all()
+            finally:
+                self._lock.release()
 
     def _look_at_all(self) -> None:
-        while self.look():
+        while self._look():
             pass
 
     def is_looking_here(self) -> bool:
@@ -85,20 +86,22 @@ class Following:
 
     def look(self) -> bool:
         """Look at a bounded part of it; gives whether there is more. Whatever is raised by it, the bytes go on."""
-        self._acquire()
-        try:
-            # A function of the user's own, called for an event, may ask how the stream stands.
-            if self._looker is not None or self._follower.over or self._decoder.closed:
-                return False
-            self._looker = get_ident()
-            try:
-                return self._look()
-            finally:
-                self._looker = None
-        finally:
-            self._lock.release()
+        self._reader_waits = True
+        with self._lock:
+            self._reader_waits = False
+            return self._look()
 
     def _look(self) -> bool:
+        # A function of the user's own, called for an event, may ask how the stream stands.
+        if self._looker is not None or self._follower.over or self._decoder.closed:
+            return False
+        self._looker = get_ident()
+        try:
+            return self._follow()
+        finally:
+            self._looker = None
+
+    def _follow(self) -> bool:
         for _ in range(_ERRORS):
             try:
                 return self._decoder.follow()
@@ -116,15 +119,10 @@ class Following:
             self._look_at_all()
             return accumulator.completion()
 
-    def _acquire(self) -> None:
-        """Take the lock as the reader does, who comes before all that ask."""
-        if not self._lock.acquire(blocking=False):
-            with self._first:
-                self._lock.acquire()
-
     def _let_the_reader_go_first(self) -> None:
-        if not self.is_looking_here() and self._first.acquire(timeout=_POLITE):
-            self._first.release()
+        # Once: it may be this thread that the reader waits for, where a signal's handler asks.
+        if self._reader_waits:
+            sleep(_POLITE)
 
     def leave(self) -> None:
         """The stream is about to be closed, which waits for nobody."""
@@ -137,14 +135,13 @@ class Following:
         if not self._ok and not self._follower.over:
             self._refuse()
             return
-        self._acquire()
-        try:
+        self._reader_waits = True
+        with self._lock:
+            self._reader_waits = False
             self._look_at_all()
             if not self._decoder.closed:
                 self._decoder.finish()
             self._look_at_all()
-        finally:
-            self._lock.release()
         self._follower.end("incomplete")
 
     def _refuse(self) -> None:
@@ -165,27 +162,27 @@ class Relay(Iterator[bytes]):
         follower = self._follower
         if follower.has_left:
             raise follower.left()
-        if self._following.is_looking_here() or not self._reading.acquire(False):
+        if self._following.is_looking_here() or self._reading.locked():
             raise SSEWireError("this stream is being read already: a stream belongs to one thread at a time")
-        try:
-            while self._following.look():
-                pass
-            if not follower.over:
-                return self._following.take(next(self._reads))
-        except StopIteration:
-            self._following.end()
-        except BaseException as error:
+        # Of two that come at the same moment, one waits for the other.
+        with self._reading:
             try:
-                instead = self._fail(error)
-            except BaseException as interruption:
-                # A signal that was waiting comes out where Python code runs next: it is what the stream ends by.
-                self._fail(interruption)
+                while self._following.look():
+                    pass
+                if not follower.over:
+                    return self._following.take(next(self._reads))
+            except StopIteration:
+                self._following.end()
+            except BaseException as error:
+                try:
+                    instead = self._fail(error)
+                except BaseException as interruption:
+                    # A signal that was waiting comes out where Python code runs next: it is what the stream ends by.
+                    self._fail(interruption)
+                    raise
+                if instead is not None:
+                    raise instead from error
                 raise
-            if instead is not None:
-                raise instead from error
-            raise
-        finally:
-            self._reading.release()
         if follower.has_left:
             raise follower.left()
         raise StopIteration

@@ -10,8 +10,11 @@ import signal
 import time
 from _thread import interrupt_main
 from collections.abc import Callable, Iterator
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, repeat
 from operator import truediv
+from random import Random
+from threading import Thread
 from typing import Any, Final
 
 import msgspec
@@ -224,3 +227,32 @@ def test_a_signal_that_waits_while_a_read_fails_closes_the_stream(kind: Any, way
     assert stream.state == "closed"
     with pytest.raises(SSEWireError, match="closed"):
         next(items)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a timer of POSIX")
+def test_a_signal_at_any_moment_leaves_no_lock_of_a_relay_held() -> None:
+    random, interrupted = Random(7), 0
+    before = signal.signal(signal.SIGALRM, raise_alarm)
+    try:
+        for _ in range(500):
+            stream = ChatStream(repeat(chunk("x"), 200), accumulate=True)
+            relay = stream.iter_bytes()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-5, 6e-4))
+                list(relay)
+                time.sleep(0.01)
+            except AlarmError:
+                interrupted += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            with suppress(StopIteration, SSEWireError):
+                next(relay)
+            asker = Thread(target=stream.completion, daemon=True)
+            asker.start()
+            asker.join(TIMEOUT)
+            assert not asker.is_alive()
+            assert not relay._reading.locked()  # type: ignore[attr-defined]
+            stream.close()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > 400

@@ -228,28 +228,35 @@ def test_a_completion_is_never_torn() -> None:
     assert stream.completion().choices[0].message.reasoning_details == [{"index": n} for n in range(2000)]
 
 
-def test_who_asks_without_a_pause_keeps_no_bytes_waiting() -> None:
-    """Some hundred questions are answered meanwhile; a lock alone would let a hundred thousand before the bytes."""
-    stream = ChatStream(Response(*[A] * 1000, DONE), accumulate=True)
+def test_who_asks_lets_a_reader_that_waits_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    looking, look_on, given = threading.Event(), threading.Event(), threading.Event()
+
+    def on_decode_error(_: object) -> None:
+        looking.set()
+        assert look_on.wait(TIMEOUT)
+
+    stream = ChatStream(Response(sse(b"oops"), A, DONE), on_decode_error=on_decode_error, accumulate=True)
     relay = stream.iter_bytes()
     next(relay)
-    over = threading.Event()
-    asked = 0
+    first = threading.Thread(target=lambda: stream.usage)
 
-    def ask() -> None:
-        nonlocal asked
-        while not over.is_set():
-            stream.completion()
-            asked += 1
+    def read() -> None:
+        assert next(relay) == A
+        given.set()
 
-    asker = threading.Thread(target=ask)
-    with switching_often():
-        asker.start()
-        while asker.is_alive() and not asked:
-            pass
-        before = asked
-        read = sum(1 for _ in relay)
-        over.set()
-        asker.join(TIMEOUT)
-    assert (read, stream.state, asker.is_alive()) == (1000, "done", False)
-    assert asked - before < 10_000
+    def pause(_: float) -> None:
+        look_on.set()
+        assert given.wait(TIMEOUT)
+
+    monkeypatch.setattr("ssewire.relay.sleep", pause)
+    reader = threading.Thread(target=read)
+    first.start()
+    assert looking.wait(TIMEOUT)
+    # While the question of that thread is answered, the reader waits.
+    reader.start()
+    while not stream._following._reader_waits:  # type: ignore[union-attr]
+        assert reader.is_alive()
+    ask(stream)
+    assert given.is_set()
+    first.join(TIMEOUT)
+    stream.close()
