@@ -119,7 +119,7 @@ class StreamState:
 
     def ended(self, state: State) -> SSEWireError | None:
         """The body has ended. Where it did so because the stream was closed, that must not look like an end."""
-        if self.state == "closed":
+        if self.has_left:
             return _closed_meanwhile()
         self.judge(state)
         return None

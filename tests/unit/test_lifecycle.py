@@ -9,12 +9,13 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ssewire import ChatCompletionChunk, ChatStream, EventStream, SSEWireError
+from ssewire import APIError, ChatCompletionChunk, ChatStream, EventStream, SSEWireError
 from tests.unit.cases import HELLO
 from tests.unit.making import DONE, Reads, Response, chunk
 
@@ -151,6 +152,33 @@ def test_closing_from_another_thread_does_not_wait_and_never_looks_like_an_end(
     del stream, reader, outcome
     gc.collect()
     assert source.ended
+
+
+@pytest.mark.parametrize("read", [b":\n\n", b"", b": ping\n\n" * 100_000], ids=["small", "empty", "large"])
+@pytest.mark.parametrize("kind", [ChatStream, EventStream])
+def test_a_reader_that_finds_nothing_in_its_reads_learns_that_the_stream_was_closed(
+    kind: type[Any], read: bytes
+) -> None:
+    stream = kind(repeat(read))
+    reader = Reader(stream)
+    reader.start()
+    stream.close()
+    outcome = reader.outcome()
+    assert isinstance(outcome, SSEWireError)
+    assert "closed" in str(outcome)
+    assert stream.state == "closed"
+
+
+def test_a_stream_that_is_closed_behind_an_error_has_no_end() -> None:
+    source = Blocking()
+    stream = ChatStream(chain([b'data: {"error": {"message": "slow down"}}\n\n'], source.generator()))
+    with pytest.raises(APIError):
+        next(stream)
+    reader = blocked(source, stream)
+    stream.close()
+    source.go_on.set()
+    assert "closed" in str(reader.outcome())
+    assert stream.state == "error"
 
 
 def test_closing_from_another_thread_closes_the_response_at_once() -> None:

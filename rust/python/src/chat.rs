@@ -39,6 +39,7 @@ use ssewire_core::{DONE, is_done};
 
 use crate::alike::Alike;
 use crate::chunks::Want;
+use crate::errors::closed;
 use crate::follow::{Facts, Follow};
 use crate::found::Found;
 use crate::in_force::InForce;
@@ -143,6 +144,10 @@ impl Chat {
                 self.in_force.tell(&self.reads, &outside.told.in_force);
                 outside.told.saw(&self.reads);
                 match found {
+                    // Whoever closed it could not come in.
+                    Ok(None) if outside.closed.load(Ordering::Acquire) => {
+                        return Err(self.failed(py, closed(py), outside));
+                    }
                     Ok(None) => continue,
                     Ok(Some(Found::NeedMore)) => return Ok(None),
                     Ok(Some(found)) => self.take(py, found, want, outside)?,

@@ -24,6 +24,14 @@ pub(crate) fn relayed(py: Python<'_>) -> PyErr {
     )
 }
 
+#[cold]
+pub(crate) fn closed(py: Python<'_>) -> PyErr {
+    ssewire_error(
+        py,
+        "the stream is closed: it was closed before its end, by close(), by leaving its with block or by a cancelled read",
+    )
+}
+
 pub(crate) fn event_too_large(py: Python<'_>, found: TooLarge) -> PyErr {
     build(py, "EventTooLargeError", (found.limit, found.offset))
 }
@@ -45,10 +53,7 @@ pub(crate) fn enter<'a, T>(
     class: &str,
 ) -> PyResult<Locked<'a, T>> {
     if closed.load(Ordering::Acquire) {
-        return Err(ssewire_error(
-            py,
-            "the stream is closed: it was closed before its end, by close(), by leaving its with block or by a cancelled read",
-        ));
+        return Err(self::closed(py));
     }
     state.try_lock().ok_or_else(|| {
         ssewire_error(

@@ -11,7 +11,7 @@ use ssewire_core::{Framer, is_done};
 use try_lock::{Locked, TryLock};
 
 use crate::buffer::to_bytes;
-use crate::errors::{enter, event_too_large, finished, guarded};
+use crate::errors::{closed, enter, event_too_large, finished, guarded};
 use crate::event::{IgnoredLine, ServerSentEvent};
 use crate::found::Found;
 use crate::in_force::InForce;
@@ -66,6 +66,10 @@ impl Events {
         let found = self.reads.find(py);
         self.in_force.tell(&self.reads, &decoder.in_force);
         match found {
+            // Whoever closed it could not come in.
+            Ok(None) if decoder.closed.load(Ordering::Acquire) => {
+                Some(self.stop(py, "failed", Some(closed(py)), &decoder.closed))
+            }
             Ok(None) => None,
             Ok(Some(found)) => Some(self.take(py, found, decoder)),
             Err(error) if self.reads.is_pulling() => {

@@ -29,8 +29,8 @@ pub(crate) const DETACH_MIN: usize = SLICE;
 /// So many bytes are framed at a time without the interpreter, in well below a millisecond.
 const SLICE: usize = 1024 * 1024;
 
-/// So many times more is needed before signals are looked at and other threads let in.
-const PATIENCE: u32 = 32;
+/// Signals are looked at and other threads let in when more was needed so many times, or behind 1 MiB of large reads.
+const PATIENCE: usize = 32;
 
 /// Bytes kept of the start of the body until its first event, to say what came instead of a stream: an error of a server
 /// fits, with all its members.
@@ -64,7 +64,7 @@ pub(crate) struct Reads {
     step_until: usize,
     ahead: VecDeque<Found>,
     /// So many times more was needed.
-    asked: u32,
+    asked: usize,
     end: End,
     /// The first bytes of the body, until an event is found: those of the reads that were looked through.
     head: Option<Vec<u8>>,
@@ -383,7 +383,12 @@ impl Reads {
     /// out, this may go on for long or for ever: Ctrl-C must end it, and other threads have their turns.
     #[inline]
     fn let_others_run(&mut self, py: Python<'_>) -> PyResult<()> {
-        self.asked = self.asked.wrapping_add(1);
-        if self.asked.is_multiple_of(PATIENCE) { interpreter_turn(py) } else { Ok(()) }
+        // The read was worked through up to `at`: a large one counts as many.
+        self.asked += 1 + self.at.min(SLICE) / (SLICE / PATIENCE);
+        if self.asked < PATIENCE {
+            return Ok(());
+        }
+        self.asked = 0;
+        interpreter_turn(py)
     }
 }
