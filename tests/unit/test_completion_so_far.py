@@ -256,8 +256,8 @@ ITEMS: Final = {name: {"lists": 1000, "lists of two": 10_000}.get(name, 20_000) 
 @pytest.mark.parametrize("type", [ChatCompletionChunk, dict])
 @pytest.mark.parametrize("name", WAYS)
 def test_without_accumulate_nothing_is_kept(name: str, type: Any) -> None:
-    # Less than a pointer for each; what else the process does meanwhile is counted, too.
-    assert kept(WAYS[name][0], ITEMS[name], type=type) < 5 * 20_000
+    # Less than a pointer for each, and some for what else the process does meanwhile.
+    assert kept(WAYS[name][0], ITEMS[name], type=type) < 4 * ITEMS[name] + 20_000
 
 
 def test_with_accumulate_the_text_is_kept() -> None:
