@@ -41,12 +41,19 @@ class Way:
             authority.issue_cert("127.0.0.1").configure_cert(self._server)
             authority.configure_trust(self._client)
 
+    def listener(self, answer: Answer) -> Listener:
+        return Listener(answer, tls=self._server, http2=self.http2)
+
     def serving(self, answer: Answer) -> contextlib.AbstractContextManager[Listener]:
         return serving(answer, tls=self._server, http2=self.http2)
 
     def connected(self, listener: Listener) -> ssl.SSLSocket:
         """A bare connection with TLS, which whoever reads past TLS must not expect to end in order."""
-        return self._client.wrap_socket(connected(listener), server_hostname="127.0.0.1")
+        return self.secured(connected(listener))
+
+    def secured(self, connection: socket.socket) -> ssl.SSLSocket:
+        """The same over a connection that is there already."""
+        return self._client.wrap_socket(connection, server_hostname="127.0.0.1")
 
     def client(self, listener: Listener) -> httpx.Client:
         address = f"{self.scheme}://127.0.0.1:{listener.port}"

@@ -151,6 +151,50 @@ def test_nothing_is_left_of_a_peer_that_leaves_before_it_takes_what_is_sent(tls:
         eventually(lambda: listener.connections == 0)
 
 
+def test_no_answer_outlives_the_server(way: Way) -> None:
+    cancelled = threading.Event()
+
+    async def answer(exchange: Exchange) -> None:
+        await exchange.start(200)
+        await exchange.send(b"first")
+        try:
+            # It looks neither for its peer nor for the time.
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    with way.serving(answer) as listener:
+        with way.client(listener) as client, client.stream("GET", "/") as response:
+            assert next(response.iter_raw()) == b"first"
+        eventually(lambda: listener.connections == 0)
+        assert not cancelled.is_set()
+    assert cancelled.is_set()
+
+
+def test_nobody_is_answered_whose_tls_is_agreed_on_when_the_server_has_ended() -> None:
+    tls = Way("tls")
+    asked: list[Exchange] = []
+
+    async def answer(exchange: Exchange) -> None:
+        asked.append(exchange)
+
+    def ask(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), tls.secured(connection) as client:
+            client.sendall(REQUEST)
+            client.recv(1)
+
+    async def main() -> None:
+        async with tls.listener(answer) as listener:
+            connection = connected(listener)
+            # So that it is taken before the server ends.
+            await asyncio.sleep(0.1)
+        await asyncio.to_thread(ask, connection)
+
+    asyncio.run(main())
+    assert asked == []
+
+
 class BareClient:
     """A client of HTTP/2 that does nothing by itself: its windows open only when it says so."""
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from .exchange import LARGEST_BODY, Exchange, PeerLeftError
 
-__all__ = ["Answer", "Connection"]
+__all__ = ["Answer", "Connection", "Service"]
 
 Answer: TypeAlias = Callable[[Exchange], Awaitable[None]]
 
@@ -22,17 +22,38 @@ Answer: TypeAlias = Callable[[Exchange], Awaitable[None]]
 _TLS_SLICE = 64 * 1024
 
 
+class Service:
+    """What the connections of one listener share."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.connections: set[Connection] = set()
+        #: Those that answer: they may outlive the connection that they answer on.
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.over = False
+
+    async def stop(self) -> None:
+        """End the connections, and all that runs for them, for good."""
+        self.over = True
+        tasks, connections = list(self.tasks), list(self.connections)
+        for task in tasks:
+            task.cancel()
+        for connection in connections:
+            connection.transport.abort()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for connection in connections:
+            await connection.closed.wait()
+
+
 class Connection(asyncio.Protocol):
     """One connection; asyncio has switched Nagle's algorithm off, so each write goes out at once."""
 
-    def __init__(self, answer: Answer, connections: set[Connection]) -> None:
-        self._answer = answer
-        self._connections = connections
+    def __init__(self, service: Service) -> None:
+        self._service = service
         self._transport: asyncio.Transport | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
         self._writable = asyncio.Event()
         self._writable.set()
-        self._closed = asyncio.Event()
+        self.closed = asyncio.Event()
         self._slice = sys.maxsize
         #: Set when the peer has closed its side, or the connection is lost.
         self.peer_left = asyncio.Event()
@@ -55,7 +76,7 @@ class Connection(asyncio.Protocol):
         self._transport.set_write_buffer_limits(high=1, low=0)
         if transport.get_extra_info("ssl_object") is not None:
             self._slice = _TLS_SLICE
-        self._connections.add(self)
+        self._service.connections.add(self)
 
     def eof_received(self) -> None:
         """Take the end of what the peer sends for its leaving, and end the connection."""
@@ -66,8 +87,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Count the connection no more; asyncio calls it at the end, whoever made it."""
         self._note_leaving()
-        self._connections.discard(self)
-        self._closed.set()
+        self._service.connections.discard(self)
+        self.closed.set()
 
     def pause_writing(self) -> None:
         """Let writers wait; asyncio calls it when the system does not take more."""
@@ -96,8 +117,8 @@ class Connection(asyncio.Protocol):
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Let something run beside the connection, until it is over or the server ends."""
         task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._service.tasks.add(task)
+        task.add_done_callback(self._service.tasks.discard)
 
     async def run(self, exchange: Exchange) -> None:
         """Have one request answered; a failure is printed, and is the business of this answer alone."""
@@ -106,7 +127,7 @@ class Connection(asyncio.Protocol):
                 # What is beyond was read and let go of: most clients look for an answer only when their body is sent.
                 await exchange.respond(413, b"")
             else:
-                await self._answer(exchange)
+                await self._service.answer(exchange)
         except PeerLeftError:
             pass
         except Exception:  # the answer may raise anything
@@ -119,15 +140,6 @@ class Connection(asyncio.Protocol):
         linger = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
         below.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.transport.abort()
-
-    async def stop(self) -> None:
-        """End the connection and all that runs for it."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        self.transport.abort()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._closed.wait()
 
     def _note_leaving(self) -> None:
         self.peer_left.set()

@@ -14,7 +14,7 @@ from .exchange import LARGEST_BODY, Exchange, Framing, Request, joined
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .connection import Answer
+    from .connection import Service
 
 __all__ = ["Http1Connection"]
 
@@ -22,8 +22,8 @@ __all__ = ["Http1Connection"]
 class Http1Connection(Connection):
     """Requests one after the other, as long as each answer ends in order."""
 
-    def __init__(self, answer: Answer, connections: set[Connection]) -> None:
-        super().__init__(answer, connections)
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
         self._parser = h11.Connection(h11.SERVER)
         self._arrived = asyncio.Event()
 

@@ -26,7 +26,7 @@ from .exchange import LARGEST_BODY, Exchange, Framing, PeerLeftError, Request, j
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .connection import Answer
+    from .connection import Service
 
 __all__ = ["Http2Connection"]
 
@@ -48,8 +48,8 @@ class _Incoming:
 class Http2Connection(Connection):
     """The streams of one connection."""
 
-    def __init__(self, answer: Answer, connections: set[Connection]) -> None:
-        super().__init__(answer, connections)
+    def __init__(self, service: Service) -> None:
+        super().__init__(service)
         self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
         #: Set when something came: a window may have opened, or a stream have ended.
         self.moved = asyncio.Event()

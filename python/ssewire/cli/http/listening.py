@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, cast
 
-from .connection import Answer, Connection
+from .connection import Answer, Service
 from .http1 import Http1Connection
 from .http2 import Http2Connection
 
@@ -40,19 +40,18 @@ class Listener:
         tls: ssl.SSLContext | None = None,
         http2: bool = False,
     ) -> None:
-        self._answer = answer
+        self._service = Service(answer)
         self._host = host
         self._tls = tls
         if tls is not None:
             tls.set_alpn_protocols(["h2", "http/1.1"] if http2 else ["http/1.1"])
-        self._connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
         self.port = port
 
     @property
     def connections(self) -> int:
         """How many connections are open now."""
-        return len(self._connections)
+        return len(self._service.connections)
 
     async def __aenter__(self) -> Self:
         """Begin to listen.
@@ -61,7 +60,7 @@ class Listener:
             OSError: The address or port cannot be had.
         """
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: _Opening(self._answer, self._connections),
+            lambda: _Opening(self._service),
             self._host,
             self.port,
             # For a thousand clients that come at once: a connection that finds no place waits for a whole second.
@@ -77,21 +76,23 @@ class Listener:
     ) -> None:
         assert self._server is not None  # noqa: S101
         self._server.close()
-        for connection in list(self._connections):
-            await connection.stop()
+        await self._service.stop()
 
 
 class _Opening(asyncio.Protocol):
     """A connection for the moment before it is known which version of HTTP it speaks."""
 
-    def __init__(self, answer: Answer, connections: set[Connection]) -> None:
-        self._answer = answer
-        self._connections = connections
+    def __init__(self, service: Service) -> None:
+        self._service = service
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if self._service.over:
+            # Its TLS was not agreed on before the server ended.
+            cast("asyncio.Transport", transport).abort()
+            return
         secure = transport.get_extra_info("ssl_object")
         http2 = secure is not None and secure.selected_alpn_protocol() == "h2"
         kind = Http2Connection if http2 else Http1Connection
-        connection = kind(self._answer, self._connections)
+        connection = kind(self._service)
         cast("asyncio.Transport", transport).set_protocol(connection)
         connection.connection_made(transport)
