@@ -95,8 +95,8 @@ class Following:
         # A function of the user's own, called for an event, may ask how the stream stands.
         if self._looker is not None or self._follower.over or self._decoder.closed:
             return False
-        self._looker = get_ident()
         try:
+            self._looker = get_ident()
             return self._follow()
         finally:
             self._looker = None
