@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import trustme
@@ -56,8 +56,20 @@ class Way:
         return self._client.wrap_socket(connection, server_hostname="127.0.0.1")
 
     def client(self, listener: Listener) -> httpx.Client:
+        return httpx.Client(**self._options(listener))
+
+    def async_client(self, listener: Listener) -> httpx.AsyncClient:
+        return httpx.AsyncClient(**self._options(listener))
+
+    def _options(self, listener: Listener) -> dict[str, Any]:
         address = f"{self.scheme}://127.0.0.1:{listener.port}"
-        return httpx.Client(base_url=address, verify=self._client, http2=self.http2, trust_env=False, timeout=PATIENCE)
+        return {
+            "base_url": address,
+            "verify": self._client,
+            "http2": self.http2,
+            "trust_env": False,
+            "timeout": PATIENCE,
+        }
 
 
 @contextlib.contextmanager

@@ -7,13 +7,12 @@ import http.client
 import importlib
 import queue
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
-from ssewire.cli.http import Encoding, Exchange, Framing, Request, body_length, encoder
+from ssewire.cli.http import Encoding, Exchange, Framing, Listener, Request, body_length, encoder
 from tests.cli.listening import Way, connected, conversation, eventually, serving
 from tests.cli.program import PATIENCE
 
@@ -308,11 +307,11 @@ def test_many_at_once(way: Way) -> None:
             await exchange.send(piece)
         await exchange.end()
 
-    bodies: list[bytes] = []
-    with way.serving(answer) as listener, way.client(listener) as client:
-        threads = [threading.Thread(target=lambda: bodies.append(client.get("/").content)) for _ in range(20)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
-    assert bodies == [b"".join(PIECES * 20)] * 20
+    # In tasks: threads of httpx that share a connection of HTTP/2 may send their requests' numbers out of order.
+    async def ask(listener: Listener) -> list[httpx.Response]:
+        async with way.async_client(listener) as client:
+            return await asyncio.gather(*(client.get("/") for _ in range(20)))
+
+    with way.serving(answer) as listener:
+        responses = asyncio.run(ask(listener))
+    assert [response.content for response in responses] == [b"".join(PIECES * 20)] * 20

@@ -204,6 +204,12 @@ class BareClient:
         self.h2.initiate_connection()
         self.received = 0
 
+    def request(self) -> None:
+        self.h2.send_headers(
+            1, [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")], end_stream=True
+        )
+        self.send()
+
     def send(self) -> None:
         self._connection.sendall(self.h2.data_to_send())
 
@@ -214,6 +220,20 @@ class BareClient:
                     self.received += event.flow_controlled_length
                 if isinstance(event, kind):
                     return event
+
+
+def test_on_http2_an_offence_against_the_protocol_is_a_leaving(capsys: pytest.CaptureFixture[str]) -> None:
+    way = Way("http2")
+    witness = Witness(sends=True)
+    with way.serving(witness) as listener, way.connected(listener) as connection:
+        client = BareClient(connection)
+        client.request()
+        client.receive_until(DataReceived)
+        # Data of no stream.
+        connection.sendall(b"\0\0\1\0\0\0\0\0\0x")
+        assert witness.saw.wait(PATIENCE)
+        eventually(lambda: listener.connections == 0)
+    assert capsys.readouterr().err == ""
 
 
 def test_on_http2_windows_are_heeded_and_a_reset_is_a_leaving() -> None:
@@ -228,10 +248,7 @@ def test_on_http2_windows_are_heeded_and_a_reset_is_a_leaving() -> None:
     way = Way("http2")
     with way.serving(answer) as listener, way.connected(listener) as connection:
         client = BareClient(connection)
-        client.h2.send_headers(
-            1, [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")], end_stream=True
-        )
-        client.send()
+        client.request()
         while client.received < 65_535:
             client.receive_until(DataReceived)
         # The window is used up: what comes next is the answer to a ping, not data.

@@ -69,7 +69,7 @@ class Http2Connection(Connection):
                 self._take(event)
         except ProtocolError:
             self._send_pending()
-            self.transport.close()
+            self._end()
         else:
             self._send_pending()
         self.moved.set()
@@ -96,9 +96,8 @@ class Http2Connection(Connection):
             if exchange_ := self._exchanges.get(event.stream_id):
                 exchange_.peer_left.set()
         elif isinstance(event, ConnectionTerminated):
-            # By the standard, streams that run could go on; h2 sends nothing any more.
-            self._note_leaving()
-            self.transport.close()
+            # By the standard, streams that run could go on.
+            self._end()
 
     def _take_body(self, event: DataReceived) -> None:
         self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
@@ -112,6 +111,11 @@ class Http2Connection(Connection):
             with contextlib.suppress(PeerLeftError):
                 await exchange.drop(reset=True)
         del self._exchanges[stream_id]
+
+    def _end(self) -> None:
+        # From here on h2 sends nothing any more, so that for those who answer the peer has left.
+        self._note_leaving()
+        self.transport.close()
 
     def _note_leaving(self) -> None:
         super()._note_leaving()
