@@ -25,9 +25,9 @@ def run() -> Iterator[Run]:
         yield runner.run
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def little_to_collect() -> None:
-    """Let the collector leave alone what was there before: the tests alone are millions of objects.
+    """Let the collector leave alone what stands to the end: the tests alone are millions of objects.
 
     Many of them call it, and looking at all of those takes a second each time.
     """

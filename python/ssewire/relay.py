@@ -34,8 +34,8 @@ class Following:
         follower.relaying = True
         self._decoder = decoder
         self._follower = follower
-        # Whoever asks how the stream stands, from whichever thread, may be the one who looks. It is taken by `with`:
-        # between a call of `acquire` and a `try` Ctrl-C may come, and it would be held for ever.
+        # Whoever asks how the stream stands, from whichever thread, may be the one who looks. It is taken by `with`
+        # where that can be: between a call of `acquire` and a `try` Ctrl-C may come, and it would be held for ever.
         self._lock = RLock()
         # The reader waits for the lock. Locks are not fair: of several threads that ask without a pause, one has it
         # nearly always, and the bytes wait.
@@ -70,11 +70,21 @@ class Following:
             self._let_the_reader_go_first()
             with self._lock:
                 self._look_at_all()
-        elif self._lock.acquire(blocking=False):
-            try:
+            return
+        # Whoever fails or leaves waits no more.
+        self._reader_waits = False
+        # As `threading.Condition` asks it.
+        nested = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001
+        try:
+            if nested or self._lock.acquire(blocking=False):
                 self._look_at_all()
-            finally:
-                self._lock.release()
+        finally:
+            # Nothing is called before: what `acquire` has returned is lost where Ctrl-C comes right behind it.
+            try:
+                if not nested:
+                    self._lock.release()
+            except RuntimeError:
+                pass  # it was not to be had
 
     def _look_at_all(self) -> None:
         while self._look():
@@ -121,7 +131,7 @@ class Following:
 
     def _let_the_reader_go_first(self) -> None:
         # Once: it may be this thread that the reader waits for, where a signal's handler asks.
-        if self._reader_waits:
+        if self._reader_waits and not self.is_looking_here():
             sleep(_POLITE)
 
     def leave(self) -> None:

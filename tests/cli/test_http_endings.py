@@ -85,8 +85,9 @@ def test_on_http2_a_reset_ends_the_stream_alone() -> None:
 class Witness:
     """An answer that notes when its peer has left, by waiting for that or by sending on."""
 
-    def __init__(self, *, sends: bool) -> None:
+    def __init__(self, *, sends: bool, resets: bool = False) -> None:
         self._sends = sends
+        self._resets = resets
         self.saw = threading.Event()
 
     async def __call__(self, exchange: Exchange) -> None:
@@ -97,6 +98,8 @@ class Witness:
                 await exchange.send(b"more")
             await exchange.left()
             # From then on there is nobody to send to.
+            if self._resets:
+                await exchange.drop(reset=True)
             await exchange.send(b"more")
         except PeerLeftError:
             self.saw.set()
@@ -222,9 +225,10 @@ class BareClient:
                     return event
 
 
-def test_on_http2_an_offence_against_the_protocol_is_a_leaving(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("behind", ["sends", "resets"])
+def test_on_http2_an_offence_against_the_protocol_is_a_leaving(behind: str, capsys: pytest.CaptureFixture[str]) -> None:
     way = Way("http2")
-    witness = Witness(sends=True)
+    witness = Witness(sends=behind == "sends", resets=behind == "resets")
     with way.serving(witness) as listener, way.connected(listener) as connection:
         client = BareClient(connection)
         client.request()

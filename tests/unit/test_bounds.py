@@ -197,7 +197,7 @@ ENDLESS = {
         items = map(collections.deque, [EventStream(itertools.repeat(b"data: a\\n\\n" * 8192))], [0])
     """,
     "large reads of events that no Python code takes": """
-        items = map(collections.deque, [EventStream(itertools.repeat(b"event: a\\ndata: a\\n\\n" * 50_000))], [0])
+        items = map(collections.deque, [EventStream(itertools.repeat(b"event: a\\ndata: a\\n\\n" * 57_000))], [0])
     """,
     "a file without an end": 'items = iter(EventStream(open("/dev/zero", "rb")))',
 }
@@ -218,14 +218,14 @@ def test_others_run_and_ctrl_c_is_heard_inside_a_huge_read_and_between_reads_wit
         # Whoever was started in the background has it ignored.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=interrupt).start()
-        begun = time.perf_counter()
+        begun = time.process_time()
         try:
             next(items, None)
         except KeyboardInterrupt:
-            print(time.perf_counter() - begun)
+            print(time.process_time() - begun)
         else:
             print("inf")
         """)
     )
-    # A fifth of a second is what is wanted; a machine may be busy, but not for as long as the read would take.
+    # Thirty turns take half a second at the most, of the processor's time: the machine may be busy.
     assert float(waited) < 2

@@ -230,7 +230,8 @@ def test_a_signal_that_waits_while_a_read_fails_closes_the_stream(kind: Any, way
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a timer of POSIX")
-def test_a_signal_at_any_moment_leaves_no_lock_of_a_relay_held() -> None:
+@pytest.mark.parametrize("doing", ["reading", "closing"])
+def test_a_signal_at_any_moment_leaves_no_lock_of_a_relay_held(doing: str) -> None:
     random, interrupted = Random(7), 0
     before = signal.signal(signal.SIGALRM, raise_alarm)
     try:
@@ -239,7 +240,11 @@ def test_a_signal_at_any_moment_leaves_no_lock_of_a_relay_held() -> None:
             relay = stream.iter_bytes()
             try:
                 signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-5, 6e-4))
-                list(relay)
+                if doing == "closing":
+                    for _ in range(1000):
+                        stream.close()
+                else:
+                    list(relay)
                 time.sleep(0.01)
             except AlarmError:
                 interrupted += 1

@@ -257,6 +257,8 @@ def test_who_asks_lets_a_reader_that_waits_go_first(monkeypatch: pytest.MonkeyPa
     while not stream._following._reader_waits:  # type: ignore[union-attr]
         assert reader.is_alive()
     ask(stream)
+    assert look_on.is_set()
     assert given.is_set()
     first.join(TIMEOUT)
+    reader.join(TIMEOUT)
     stream.close()

@@ -157,9 +157,17 @@ def test_closing_from_another_thread_does_not_wait_and_never_looks_like_an_end(
 def test_a_reader_that_finds_nothing_in_its_reads_learns_that_the_stream_was_closed(
     kind: type[Any], read: bytes
 ) -> None:
-    stream = kind(repeat(read))
+    begun = threading.Event()
+
+    def first(read: bytes) -> bytes:
+        begun.set()
+        return read
+
+    # Behind the first read none of it is Python code.
+    stream = kind(chain(map(first, [read]), repeat(read)))
     reader = Reader(stream)
     reader.start()
+    assert begun.wait(TIMEOUT)
     stream.close()
     outcome = reader.outcome()
     assert isinstance(outcome, SSEWireError)

@@ -146,6 +146,7 @@ class Http2Exchange(Exchange):
     async def drop(self, *, reset: bool = False) -> None:
         self._dropped = True
         if reset:
+            self._check_peer()
             self._h2.reset_stream(self._stream_id, ErrorCodes.INTERNAL_ERROR)
             await self._connection.flush()
         else:
