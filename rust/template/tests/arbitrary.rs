@@ -240,7 +240,8 @@ proptest! {
             prop_assert_eq!(matched, Match::Miss);
         }
         if let Match::Hit(length) = matched {
-            prop_assert_eq!(length, data.len());
+            // The byte may have become the payload's last, as in `[9]7]`: what stands behind is for the framer.
+            prop_assert!(place < length && length <= data.len());
             prop_assert!(values.iter().take(template.holes()).any(|value| (value.start..value.end).contains(&place)));
         }
     }
