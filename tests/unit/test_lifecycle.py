@@ -154,9 +154,7 @@ def test_closing_from_another_thread_does_not_wait_and_never_looks_like_an_end(
 
 @pytest.mark.parametrize("read", [b":\n\n", b"", b": ping\n\n" * 100_000], ids=["small", "empty", "large"])
 @pytest.mark.parametrize("kind", [ChatStream, EventStream])
-def test_a_reader_that_finds_nothing_in_its_reads_learns_that_the_stream_was_closed(
-    kind: type[Any], read: bytes
-) -> None:
+def test_a_reader_that_finds_nothing_in_its_reads_hears_of_closing(kind: type[Any], read: bytes) -> None:
     begun = threading.Event()
 
     def first(read: bytes) -> bytes:
