@@ -7,7 +7,6 @@ import http.client
 import importlib
 import queue
 import sys
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -15,9 +14,6 @@ import pytest
 from ssewire.cli.http import Encoding, Exchange, Framing, Listener, Request, body_length, encoder
 from tests.cli.listening import Way, connected, conversation, eventually, serving
 from tests.cli.program import PATIENCE
-
-if TYPE_CHECKING:
-    pass
 
 PIECES = (b"data: 1\n\n", "data: ü☕\n\n".encode(), b"data: " + b"x" * 5000 + b"\n\n")
 #: Larger than all buffers between server and client, and than HTTP/2's windows.

@@ -63,7 +63,7 @@ pub(crate) struct Reads {
     /// Up to here the read is framed step by step although it is large.
     step_until: usize,
     ahead: VecDeque<Found>,
-    /// So many times more was needed.
+    /// So many times more was needed since the last turn of others; a large read counts as many.
     asked: usize,
     end: End,
     /// The first bytes of the body, until an event is found: those of the reads that were looked through.
@@ -383,7 +383,7 @@ impl Reads {
     /// out, this may go on for long or for ever: Ctrl-C must end it, and other threads have their turns.
     #[inline]
     fn let_others_run(&mut self, py: Python<'_>) -> PyResult<()> {
-        // The read was worked through up to `at`: a large one counts as many.
+        // The read was worked through up to `at`.
         self.asked += 1 + self.at.min(SLICE) / (SLICE / PATIENCE);
         if self.asked < PATIENCE {
             return Ok(());

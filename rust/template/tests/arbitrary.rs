@@ -241,7 +241,8 @@ proptest! {
         }
         if let Match::Hit(length) = matched {
             // The byte may have become the payload's last, as in `[9]7]`: what stands behind is for the framer.
-            prop_assert!(place < length && length <= data.len());
+            let is_cut = place < length && length < data.len() && serde_json::from_slice::<serde_json::Value>(&data).is_err();
+            prop_assert!(is_cut || length == data.len());
             prop_assert!(values.iter().take(template.holes()).any(|value| (value.start..value.end).contains(&place)));
         }
     }
